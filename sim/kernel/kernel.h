@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+// A kernel as the machine sees it at launch: a grid of blocks, what each block occupies, and the program
+// of every warp role. Plain values; library/ and scenario/ make them, sm/ compiles them, device/ runs them.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "kernel/op.h"
+#include "unit/quantity.h"
+
+namespace wavetail::kernel {
+
+using Dim3 = std::array<std::int64_t, 3>;  // x, y, z
+
+constexpr std::int64_t volume(const Dim3& d) { return d[0] * d[1] * d[2]; }
+
+// A named range of global memory. Arrays of the same name in different kernels of one scenario are the
+// same memory (the producer's output is the consumer's input, and may still be in L2).
+struct Array {
+  std::string name;
+  Bytes bytes;
+  bool per_launch = false;  // every launch gets its own copy: weights of successive layers
+};
+
+// Warps of a block that run the same program (a plain kernel has one role).
+struct Role {
+  std::string name;
+  std::int64_t warps = 0;
+  std::optional<std::int64_t> registers;  // setmaxnreg; residency is decided by Kernel::registers
+  Program program;
+};
+
+struct Kernel {
+  std::string name;
+  std::string role;                  // qkv, attention, ... for reports; may be empty
+  Dim3 grid{1, 1, 1};
+  Dim3 cluster{1, 1, 1};
+  std::int64_t block = 0;            // threads per block
+  std::int64_t registers = 0;        // per thread, as launched
+  Bytes shared_memory;               // static + dynamic, per block
+  std::vector<Array> arrays;
+  std::vector<Role> roles;
+  std::optional<unit::Duration> duration;  // a stand-in of stated duration: nothing is simulated inside
+
+  // What the algorithm has to move and compute at least, for the bound (set by templates; own programs
+  // get them from their arrays and ops). Bytes count each touched byte once.
+  std::optional<Bytes> compulsory_read, compulsory_write;
+  double flops = 0;                  // floating-point operations of the whole launch
+  std::string note;                  // what a template chose and why, one line
+  std::string template_name;         // empty for a program of the scenario's own
+};
+
+}  // namespace wavetail::kernel

@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+// One declaration per reported field: JSON key (which ends in its unit), unit, sentence. Everything that
+// prints, documents, compares or looks up results walks these functions; there is no second field list.
+//
+//   struct Visitor { template <class T> void operator()(std::string_view key, const T& v,
+//                                                       std::string_view unit, std::string_view sentence); };
+#pragma once
+
+#include <string_view>
+
+#include "result/result.h"
+
+namespace wavetail::result {
+
+template <class V>
+void describe(V&& v, const StallCycles& s) {
+  v("selected", s.selected, "cycles", "issued an instruction");
+  v("not_selected", s.not_selected, "cycles", "ready, but the scheduler issued another warp");
+  v("long_scoreboard", s.long_scoreboard, "cycles", "waited for data from global memory");
+  v("short_scoreboard", s.short_scoreboard, "cycles", "waited for data from shared memory");
+  v("wait", s.wait, "cycles", "waited out a fixed-latency dependency");
+  v("math_pipe_throttle", s.math_pipe_throttle, "cycles", "its arithmetic pipe was busy");
+  v("lg_throttle", s.lg_throttle, "cycles", "the queue for global memory instructions was full");
+  v("barrier", s.barrier, "cycles", "waited at a block barrier");
+  v("branch_resolving", s.branch_resolving, "cycles", "took or joined a divergent branch");
+  v("drain", s.drain, "cycles", "had exited, its stores were not yet accepted");
+  v("start", s.start, "cycles", "placed on the SM, not yet at its first instruction");
+  v("exit", s.exit, "cycles", "past its last instruction, its slot not yet free");
+}
+
+template <class V>
+void describe(V&& v, const SlotCycles& s) {
+  v("issued", s.issued, "cycles", "a warp instruction was issued");
+  v("stalled", s.stalled, "cycles", "warps were resident, none was issued");
+  v("no_warp", s.no_warp, "cycles", "the SM had run blocks of the kernel, none was resident now");
+  v("not_reached", s.not_reached, "cycles", "no block of the kernel came to this SM");
+}
+
+template <class V>
+void describe(V&& v, const Gaps& g) {
+  v("launch_bound_us", g.launch_bound_us, "us", "device idle while the CPU was still busy with launch calls");
+  v("sync_us", g.sync_us, "us", "device idle from a synchronisation until the next launch arrived");
+  v("host_us", g.host_us, "us", "device idle during stated host work that no synchronisation preceded");
+  v("dependency_us", g.dependency_us, "us", "the next launch was queued and waited for the previous kernel's end");
+  v("tail_us", g.tail_us, "us", "from the last kernel's end to the end of the run");
+}
+
+template <class V>
+void describe(V&& v, const KernelResult& k) {
+  v("name", k.name, "", "the kernel's name in the scenario");
+  v("role", k.role, "", "what the kernel does in a model: qkv, attention, o_proj, ...");
+  v("note", k.note, "", "what the template chose");
+  v("launches", k.launches, "", "times launched");
+  v("replayed", k.replayed, "", "launches answered from an identical earlier one in the same cache state");
+  v("time_us", k.time_us, "us", "first block dispatched to last block retired, mean per launch");
+  v("time_total_us", k.time_total_us, "us", "the same, summed over launches");
+  v("grid", k.grid, "blocks", "blocks per launch");
+  v("block", k.block, "threads", "threads per block");
+  v("cluster", k.cluster, "blocks", "blocks per cluster");
+  v("registers", k.registers, "", "registers per thread");
+  v("shared_memory_bytes", k.shared_memory_bytes, "bytes", "shared memory per block");
+  v("waves", k.waves, "", "rounds of blocks: ceil(grid / (reachable SMs x blocks per SM))");
+  v("wave_efficiency_pct", k.wave_efficiency_pct, "pct", "grid / (waves x blocks that fit at once)");
+  v("sms_reached", k.sms_reached, "", "SMs that ran at least one block");
+  v("blocks_per_sm", k.blocks_per_sm, "", "blocks that fit on one SM");
+  v("theoretical_occupancy_pct", k.theoretical_occupancy_pct, "pct", "warps that fit / the SM's warp slots");
+  v("achieved_occupancy_pct", k.achieved_occupancy_pct, "pct", "mean resident warps of an active SM / its warp slots");
+  v("warps_of_cap_pct", k.warps_of_cap_pct, "pct", "mean resident warps of an active SM / the warps that fit");
+  v("limiters", k.limiters, "", "every resource that limits the blocks per SM");
+  v("dram_read_bytes", k.dram_read_bytes, "bytes", "read from DRAM");
+  v("dram_write_bytes", k.dram_write_bytes, "bytes", "written to DRAM");
+  v("dram_gbps", k.dram_gbps, "GB/s", "DRAM bytes / time");
+  v("dram_pct", k.dram_pct, "pct", "DRAM bytes / (time x pin bandwidth)");
+  v("useful_gbps", k.useful_gbps, "GB/s", "bytes that lanes asked for / time");
+  v("l1_hit_pct", k.l1_hit_pct, "pct", "load sectors found in L1");
+  v("l2_hit_pct", k.l2_hit_pct, "pct", "sectors found in L2, loads and stores");
+  v("l2_sectors", k.l2_sectors, "", "32 B sectors asked of L2");
+  v("sectors_per_request", k.sectors_per_request, "", "32 B sectors per warp load or store");
+  v("useful_sector_pct", k.useful_sector_pct, "pct", "bytes that lanes asked for / bytes of the sectors touched");
+  v("bank_wavefronts_per_request", k.bank_wavefronts_per_request, "", "shared-memory wavefronts per request");
+  v("bytes_in_flight", k.bytes_in_flight, "bytes", "bytes of loads under way beyond L1, averaged over time, GPU-wide");
+  v("mean_latency_ns", k.mean_latency_ns, "ns", "issue to return of loads beyond L1, weighted by bytes");
+  v("little_error_pct", k.little_error_pct, "pct", "bytes in flight x time against the sum of bytes x latency, two sums kept apart");
+  v("warp_instructions", k.warp_instructions, "", "warp instructions issued");
+  v("active_lanes_pct", k.active_lanes_pct, "pct", "lanes active per warp instruction / lanes of a warp");
+  v("issue_slot_pct", k.issue_slot_pct, "pct", "issue slots used on active SMs");
+  v("fp32_pct", k.fp32_pct, "pct", "FP32 pipe busy on active SMs");
+  v("tflops", k.tflops, "TFLOP/s", "floating-point operations / time");
+  v("tensor_pct", k.tensor_pct, "pct", "tensor pipe busy on active SMs");
+  v("sm_busy_pct", k.sm_busy_pct, "pct", "busiest of issue and pipes, on active SMs");
+  v("fragment_fill_pct", k.fragment_fill_pct, "pct", "rows of a tensor tile that carry data");
+  v("l2_fit_ratio", k.l2_fit_ratio, "ratio", "compulsory bytes / L2 capacity");
+  v("time_over_bound", k.time_over_bound, "ratio", "time / the highest closed-form ceiling");
+  v("clock_mhz", k.clock_mhz, "MHz", "SM clock");
+  v("power_w", k.power_w, "W", "average board power");
+}
+
+template <class V>
+void describe(V&& v, const RunResult& r) {
+  v("scenario", r.scenario, "", "the scenario's name");
+  v("gpu", r.gpu, "", "the GPU file's name");
+  v("confidence", r.confidence, "", "the weakest confidence of the GPU values used");
+  v("clock_mhz", r.clock_mhz, "MHz", "SM clock");
+  v("regime", r.regime, "", "what set the clock");
+  v("time_us", r.time_us, "us", "start to the last completion on host or device");
+  v("kernel_time_us", r.kernel_time_us, "us", "sum over launches of their time");
+  v("busy_us", r.busy_us, "us", "time with at least one kernel resident");
+  v("mbu_pct", r.mbu_pct, "pct", "model bytes / time / pin bandwidth");
+  v("mfu_pct", r.mfu_pct, "pct", "model FLOPs / time / dense peak");
+}
+
+}  // namespace wavetail::result

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "result/result.h"
+
+namespace wavetail::result {
+
+std::int64_t StallCycles::total() const {
+  return selected + not_selected + long_scoreboard + short_scoreboard + wait + math_pipe_throttle + lg_throttle +
+         barrier + branch_resolving + drain + start + exit;
+}
+
+StallCycles& StallCycles::operator+=(const StallCycles& o) {
+  selected += o.selected;
+  not_selected += o.not_selected;
+  long_scoreboard += o.long_scoreboard;
+  short_scoreboard += o.short_scoreboard;
+  wait += o.wait;
+  math_pipe_throttle += o.math_pipe_throttle;
+  lg_throttle += o.lg_throttle;
+  barrier += o.barrier;
+  branch_resolving += o.branch_resolving;
+  drain += o.drain;
+  start += o.start;
+  exit += o.exit;
+  return *this;
+}
+
+Counters& Counters::operator+=(const Counters& o) {
+  warp_instructions += o.warp_instructions;
+  thread_instructions += o.thread_instructions;
+  load_requests += o.load_requests;
+  store_requests += o.store_requests;
+  l1_sectors += o.l1_sectors;
+  l1_hit_sectors += o.l1_hit_sectors;
+  load_sectors += o.load_sectors;
+  store_sectors += o.store_sectors;
+  useful_load_bytes += o.useful_load_bytes;
+  useful_store_bytes += o.useful_store_bytes;
+  l2_read_sectors += o.l2_read_sectors;
+  l2_write_sectors += o.l2_write_sectors;
+  l2_hit_sectors += o.l2_hit_sectors;
+  ingress_bytes += o.ingress_bytes;
+  egress_bytes += o.egress_bytes;
+  dram_read_bytes += o.dram_read_bytes;
+  dram_write_bytes += o.dram_write_bytes;
+  l2_fill_bytes += o.l2_fill_bytes;
+  l2_writeback_bytes += o.l2_writeback_bytes;
+  latency_ps_sum += o.latency_ps_sum;
+  latency_bytes += o.latency_bytes;
+  in_flight_byte_ps += o.in_flight_byte_ps;
+  flops += o.flops;
+  blocks += o.blocks;
+  warps += o.warps;
+  resident_warp_cycles += o.resident_warp_cycles;
+  active_sm_cycles += o.active_sm_cycles;
+  events += o.events;
+  stalls += o.stalls;
+  slots.issued += o.slots.issued;
+  slots.stalled += o.slots.stalled;
+  slots.no_warp += o.slots.no_warp;
+  slots.not_reached += o.slots.not_reached;
+  return *this;
+}
+
+std::string_view name(Verdict v) {
+  switch (v) {
+    case Verdict::Passed: return "passed";
+    case Verdict::Failed: return "failed";
+    case Verdict::KnownMiss: return "known_miss";
+    case Verdict::UnexpectedPass: return "unexpected_pass";
+  }
+  return "failed";
+}
+
+std::string_view name(Outcome o) {
+  switch (o) {
+    case Outcome::Complete: return "complete";
+    case Outcome::Hang: return "hang";
+    case Outcome::OverBudget: return "over_budget";
+    case Outcome::Interrupted: return "interrupted";
+  }
+  return "complete";
+}
+
+}  // namespace wavetail::result
