@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A clock domain. Edges are numbered from 0; the time of edge n is computed from n and never accumulated,
-// so there is no drift. The frequency may change during a run: each change opens an epoch.
+// A clock domain. Edges are numbered from 0; the time of edge n is computed from n and never
+// accumulated, so there is no drift. The frequency may change during a run: each change opens an
+// epoch.
 #pragma once
 
 #include <cstdint>
@@ -31,14 +32,13 @@ class Clock {
   [[nodiscard]] std::int64_t at_or_after(Time t) const {
     const auto elapsed = static_cast<std::uint64_t>(t.picoseconds() - t0_);
     std::int64_t n = n0_ + static_cast<std::int64_t>((static_cast<Wide>(elapsed) * rate_) >> 64);
-    while (edge(n) < t) {
-      ++n;
-    }
+    while (edge(n) < t) { ++n; }
     return n;
   }
 
   // How long n cycles take at the present frequency, rounded up to the picosecond.
   [[nodiscard]] Duration span(Cycles n) const;
+
   [[nodiscard]] Hertz frequency() const { return frequency_; }
 
   // From the first edge at or after t on, the clock runs at `frequency`.

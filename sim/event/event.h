@@ -18,8 +18,8 @@ enum class Target : std::uint8_t { Sm, Memory, Device, Host };
 struct Event {
   Time time;
   Target target = Target::Device;
-  std::uint8_t kind = 0;    // an enumerator of the target's own
-  std::uint16_t unit = 0;   // which instance: SM number, ...
+  std::uint8_t kind = 0;   // an enumerator of the target's own
+  std::uint16_t unit = 0;  // which instance: SM number, ...
   std::uint32_t a = 0;
   std::uint64_t b = 0;
 };

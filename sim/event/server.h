@@ -24,8 +24,8 @@ class BasicServer {
     Point start, end;
   };
 
-  // Takes the resource for `amount` from `now` on, or as soon as earlier work is done. Callers come in
-  // order of `now`.
+  // Takes the resource for `amount` from `now` on, or as soon as earlier work is done. Callers come
+  // in order of `now`.
   Slot reserve(Point now, Span amount) {
     const Point start = std::max(now, free_at_);
     free_at_ = start + amount;
@@ -45,12 +45,10 @@ class Credit {
  public:
   explicit Credit(std::int64_t amount = 0) : free_(amount), total_(amount) {}
 
-  // Takes n if they are free and nobody waits. A request larger than the whole resource is granted when
-  // all of it is free.
+  // Takes n if they are free and nobody waits. A request larger than the whole resource is granted
+  // when all of it is free.
   bool try_take(std::int64_t n) {
-    if (!waiters_.empty() || !fits(n)) {
-      return false;
-    }
+    if (!waiters_.empty() || !fits(n)) { return false; }
     free_ -= n;
     return true;
   }
@@ -71,7 +69,9 @@ class Credit {
   }
 
   [[nodiscard]] std::int64_t free() const { return free_; }
+
   [[nodiscard]] std::int64_t taken() const { return total_ - free_; }
+
   [[nodiscard]] std::size_t waiting() const { return waiters_.size(); }
 
  private:

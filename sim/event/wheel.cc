@@ -6,7 +6,9 @@
 
 namespace wavetail::event {
 
-Wheel::Wheel() : head_(kSlots, kNone), tail_(kSlots, kNone), occupied_(kSlots / 64, 0) { nodes_.reserve(1U << 16); }
+Wheel::Wheel() : head_(kSlots, kNone), tail_(kSlots, kNone), occupied_(kSlots / 64, 0) {
+  nodes_.reserve(1U << 16);
+}
 
 void Wheel::schedule(const Event& e) {
   ++pending_;
@@ -44,15 +46,14 @@ void Wheel::append(const Event& e) {
 
 // The open slot is already in order: a late arrival goes behind all events of its time.
 void Wheel::insert_into_batch(const Event& e) {
-  auto behind = std::upper_bound(batch_.begin() + static_cast<std::ptrdiff_t>(batch_next_), batch_.end(), e,
+  auto behind = std::upper_bound(batch_.begin() + static_cast<std::ptrdiff_t>(batch_next_),
+                                 batch_.end(), e,
                                  [](const Event& x, const Event& y) { return x.time < y.time; });
   batch_.insert(behind, e);
 }
 
 bool Wheel::pop(Event& e) {
-  if (batch_next_ == batch_.size() && !advance()) {
-    return false;
-  }
+  if (batch_next_ == batch_.size() && !advance()) { return false; }
   e = batch_[batch_next_++];
   now_ = e.time;
   ++popped_;
@@ -64,9 +65,7 @@ bool Wheel::advance() {
   batch_.clear();
   batch_next_ = 0;
   if (in_wheel_ == 0) {
-    if (far_.empty()) {
-      return false;
-    }
+    if (far_.empty()) { return false; }
     cursor_ = slot_number(far_.top().event.time) - 1;
     migrate_far();
   }
@@ -79,12 +78,13 @@ bool Wheel::advance() {
 // First occupied slot after the cursor, as a slot number; at least one exists.
 std::int64_t Wheel::next_occupied() const {
   const auto start = static_cast<std::uint32_t>(cursor_ + 1) & (kSlots - 1);
-  auto distance_to = [&](std::uint32_t index) { return static_cast<std::int64_t>((index - start) & (kSlots - 1)); };
+  auto distance_to = [&](std::uint32_t index) {
+    return static_cast<std::int64_t>((index - start) & (kSlots - 1));
+  };
   const std::uint64_t first = occupied_[start >> 6] >> (start & 63);
-  if (first != 0) {
-    return cursor_ + 1 + std::countr_zero(first);
-  }
-  // Words after the first one, by the summary bits, around the wheel and back to the first word's low part.
+  if (first != 0) { return cursor_ + 1 + std::countr_zero(first); }
+  // Words after the first one, by the summary bits, around the wheel and back to the first word's
+  // low part.
   const std::uint32_t words = kSlots / 64;
   std::uint32_t word = ((start >> 6) + 1) & (words - 1);
   for (;;) {
@@ -98,7 +98,8 @@ std::int64_t Wheel::next_occupied() const {
   }
 }
 
-// Whatever now lies within the wheel's reach leaves the heap before anything can be appended behind it.
+// Whatever now lies within the wheel's reach leaves the heap before anything can be appended behind
+// it.
 void Wheel::migrate_far() {
   while (!far_.empty() && slot_number(far_.top().event.time) < cursor_ + kSlots) {
     append(far_.top().event);
@@ -122,11 +123,10 @@ void Wheel::open(std::int64_t slot) {
   }
   head_[index] = tail_[index] = kNone;
   occupied_[index >> 6] &= ~(1ULL << (index & 63));
-  if (occupied_[index >> 6] == 0) {
-    summary_[index >> 12] &= ~(1ULL << ((index >> 6) & 63));
-  }
+  if (occupied_[index >> 6] == 0) { summary_[index >> 12] &= ~(1ULL << ((index >> 6) & 63)); }
   if (!sorted) {
-    std::stable_sort(batch_.begin(), batch_.end(), [](const Event& x, const Event& y) { return x.time < y.time; });
+    std::stable_sort(batch_.begin(), batch_.end(),
+                     [](const Event& x, const Event& y) { return x.time < y.time; });
   }
 }
 

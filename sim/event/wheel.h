@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The queue of pending events: a timing wheel for the next microsecond and a heap beyond it. Events come
-// out in order of (time, order of scheduling), so that the same input always gives the same run.
+// The queue of pending events: a timing wheel for the next microsecond and a heap beyond it. Events
+// come out in order of (time, order of scheduling), so that the same input always gives the same
+// run.
 //
 //   Wheel wheel;
 //   wheel.schedule({.time = now + 30_ns, .target = Target::Sm});
@@ -27,7 +28,9 @@ class Wheel {
   bool pop(Event& e);
 
   [[nodiscard]] Time now() const { return now_; }
+
   [[nodiscard]] std::int64_t popped() const { return popped_; }
+
   [[nodiscard]] std::int64_t pending() const { return pending_; }
 
  private:
@@ -53,6 +56,7 @@ class Wheel {
   };
 
   static std::int64_t slot_number(Time t) { return t.picoseconds() >> kSlotBits; }
+
   void append(const Event& e);
   void insert_into_batch(const Event& e);
   bool advance();

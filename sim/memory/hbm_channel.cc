@@ -19,9 +19,7 @@ Time HbmChannel::read(const ChannelTiming& t, Time at, std::int64_t row, std::in
 
 Time HbmChannel::write(const ChannelTiming& t, Time at, std::int64_t bursts) {
   gathered_ += bursts;
-  if (gathered_ < t.drain_bursts) {
-    return at;
-  }
+  if (gathered_ < t.drain_bursts) { return at; }
   const Time accepted = std::max(at, drained_at_);
   const Duration drain = t.read_to_write + t.burst * gathered_ + t.write_to_read;
   busy_until_ = std::max(at, busy_until_) + drain;

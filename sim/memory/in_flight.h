@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Bytes under way between one SM and the memory, integrated over time where they live: raised when a load
-// leaves, lowered when its data have crossed the SM's port. Together with the latency stamped on every
-// request this gives Little's law two sums that are kept apart.
+// Bytes under way between one SM and the memory, integrated over time where they live: raised when
+// a load leaves, lowered when its data have crossed the SM's port. Together with the latency
+// stamped on every request this gives Little's law two sums that are kept apart.
 #pragma once
 
 #include <cstdint>

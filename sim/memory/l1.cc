@@ -12,8 +12,8 @@ L1::L1(std::int64_t lines, int ways, std::uint64_t seed)
   ways_.resize(sets_.divisor() * associativity_);
 }
 
-// Neighbouring lines go to neighbouring sets; the upper address bits rotate the start, so that power-of-two
-// strides spread.
+// Neighbouring lines go to neighbouring sets; the upper address bits rotate the start, so that
+// power-of-two strides spread.
 std::size_t L1::first_way(std::int64_t line) const {
   const auto n = static_cast<std::uint64_t>(line);
   const std::uint64_t q = sets_.quotient(n);
@@ -27,9 +27,7 @@ std::int32_t L1::victim(std::size_t first) {
   const std::size_t start = (random_ >> 32) % associativity_;
   for (std::size_t i = 0; i < associativity_; ++i) {
     const std::size_t w = first + (start + i) % associativity_;
-    if (ways_[w].epoch != epoch_ || ways_[w].pending == 0) {
-      return static_cast<std::int32_t>(w);
-    }
+    if (ways_[w].epoch != epoch_ || ways_[w].pending == 0) { return static_cast<std::int32_t>(w); }
   }
   return -1;
 }
@@ -47,17 +45,14 @@ L1::Lookup L1::find(std::int64_t line, std::uint8_t sectors) {
       found.pending = sectors & way.pending;
       found.miss = static_cast<std::uint8_t>(sectors & ~(way.valid | way.pending));
       found.request = way.request;
-      // One fill at a time is remembered per line; further missing sectors travel unallocated meanwhile.
+      // One fill at a time is remembered per line; further missing sectors travel unallocated
+      // meanwhile.
       found.way = way.pending == 0 ? static_cast<std::int32_t>(w) : -1;
       return found;
     }
   }
-  if (chosen < 0) {
-    chosen = victim(first);
-  }
-  if (chosen >= 0) {
-    ways_[static_cast<std::size_t>(chosen)] = {line, epoch_, kNoRequest, 0, 0};
-  }
+  if (chosen < 0) { chosen = victim(first); }
+  if (chosen >= 0) { ways_[static_cast<std::size_t>(chosen)] = {line, epoch_, kNoRequest, 0, 0}; }
   Lookup missed;
   missed.miss = sectors;
   missed.way = chosen;

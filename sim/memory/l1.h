@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// The L1 data cache of one SM: sectored 128-byte lines in what the shared-memory carve-out leaves of the
-// unified memory. A line that waits for its fill is pinned; later loads of a pending sector wait for the
-// same fill. Replacement among the other ways is pseudo-random (measured hit rates beyond capacity follow
-// random replacement, not LRU: GPU cache benchmarks of RRZE-HPC, L1B rows).
+// The L1 data cache of one SM: sectored 128-byte lines in what the shared-memory carve-out leaves
+// of the unified memory. A line that waits for its fill is pinned; later loads of a pending sector
+// wait for the same fill. Replacement among the other ways is pseudo-random (measured hit rates
+// beyond capacity follow random replacement, not LRU: GPU cache benchmarks of RRZE-HPC, L1B rows).
 #pragma once
 
 #include <cstdint>
@@ -23,7 +23,8 @@ class L1 {
     std::uint8_t pending = 0;            // sectors on their way, with `request`
     std::uint8_t miss = 0;               // sectors to fetch
     std::uint32_t request = kNoRequest;  // the fill that brings the pending ones
-    std::int32_t way = -1;               // where the line lives; -1: no way could be had, fetch without allocation
+    std::int32_t
+        way = -1;  // where the line lives; -1: no way could be had, fetch without allocation
   };
 
   // Looks up `sectors` of `line`; allocates the line if it is absent and a way can be had.

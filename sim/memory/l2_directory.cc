@@ -20,12 +20,14 @@ std::int64_t lines_of(const L2Directory::Sectors& s) {
   return n;
 }
 
-std::int64_t sectors_of(const L2Directory::Sectors& s) { return std::popcount(s[0]) + std::popcount(s[1]); }
+std::int64_t sectors_of(const L2Directory::Sectors& s) {
+  return std::popcount(s[0]) + std::popcount(s[1]);
+}
 
 }  // namespace
 
-// In the worst case every page holds a single line: there can be as many frames as lines. They are made
-// when first needed.
+// In the worst case every page holds a single line: there can be as many frames as lines. They are
+// made when first needed.
 L2Directory::L2Directory(std::int64_t capacity_lines)
     : capacity_(capacity_lines), table_(static_cast<std::size_t>(capacity_lines) / 4 + 64) {}
 
@@ -40,9 +42,7 @@ std::uint32_t L2Directory::find(std::int64_t page) {
 
 std::uint32_t L2Directory::find_or_claim(std::int64_t page) {
   std::uint32_t frame = find(page);
-  if (frame != kNoFrame) {
-    return frame;
-  }
+  if (frame != kNoFrame) { return frame; }
   if (free_frames_.empty()) {
     frame = static_cast<std::uint32_t>(page_.size());
     page_.push_back(page);
@@ -104,12 +104,11 @@ void L2Directory::drop(std::uint32_t frame) {
   free_frames_.push_back(frame);
 }
 
-std::vector<L2Directory::PageState> L2Directory::pages_between(std::int64_t first, std::int64_t last) const {
+std::vector<L2Directory::PageState> L2Directory::pages_between(std::int64_t first,
+                                                               std::int64_t last) const {
   std::vector<PageState> found;
   for (std::uint32_t f = oldest_; f != kNoFrame; f = newer_[f]) {
-    if (page_[f] >= first && page_[f] < last) {
-      found.push_back({page_[f], valid_[f], dirty_[f]});
-    }
+    if (page_[f] >= first && page_[f] < last) { found.push_back({page_[f], valid_[f], dirty_[f]}); }
   }
   return found;
 }

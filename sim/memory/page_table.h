@@ -18,29 +18,23 @@ class PageTable {
 
   // Room for `pages` entries before it has to grow.
   explicit PageTable(std::size_t pages)
-      : mask_(std::bit_ceil(2 * pages + 2) - 1), keys_(mask_ + 1, -1), values_(mask_ + 1, kAbsent) {}
+      : mask_(std::bit_ceil(2 * pages + 2) - 1),
+        keys_(mask_ + 1, -1),
+        values_(mask_ + 1, kAbsent) {}
 
   [[nodiscard]] std::uint32_t find(std::int64_t page) const {
     for (std::size_t i = home(page);; i = (i + 1) & mask_) {
-      if (keys_[i] == page) {
-        return values_[i];
-      }
-      if (keys_[i] == -1) {
-        return kAbsent;
-      }
+      if (keys_[i] == page) { return values_[i]; }
+      if (keys_[i] == -1) { return kAbsent; }
     }
   }
 
   // The page must be absent.
   void insert(std::int64_t page, std::uint32_t frame) {
-    if (2 * (count_ + 1) > mask_) {
-      grow();
-    }
+    if (2 * (count_ + 1) > mask_) { grow(); }
     ++count_;
     std::size_t i = home(page);
-    while (keys_[i] != -1) {
-      i = (i + 1) & mask_;
-    }
+    while (keys_[i] != -1) { i = (i + 1) & mask_; }
     keys_[i] = page;
     values_[i] = frame;
   }
@@ -48,9 +42,7 @@ class PageTable {
   // The page must be present. Later entries of the probe run move up, so that no tombstones remain.
   void erase(std::int64_t page) {
     std::size_t hole = home(page);
-    while (keys_[hole] != page) {
-      hole = (hole + 1) & mask_;
-    }
+    while (keys_[hole] != page) { hole = (hole + 1) & mask_; }
     for (std::size_t i = (hole + 1) & mask_; keys_[i] != -1; i = (i + 1) & mask_) {
       if (((i - home(keys_[i])) & mask_) >= ((i - hole) & mask_)) {
         keys_[hole] = keys_[i];
@@ -67,9 +59,7 @@ class PageTable {
   void grow() {
     PageTable larger(mask_ + 1);
     for (std::size_t i = 0; i <= mask_; ++i) {
-      if (keys_[i] != -1) {
-        larger.insert(keys_[i], values_[i]);
-      }
+      if (keys_[i] != -1) { larger.insert(keys_[i], values_[i]); }
     }
     *this = std::move(larger);
   }

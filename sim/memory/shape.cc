@@ -16,9 +16,7 @@ struct Builder {
 
   int line(std::int32_t delta) {
     for (int i = 0; i < shape.lines; ++i) {
-      if (shape.delta[static_cast<std::size_t>(i)] == delta) {
-        return i;
-      }
+      if (shape.delta[static_cast<std::size_t>(i)] == delta) { return i; }
     }
     shape.delta[static_cast<std::size_t>(shape.lines)] = delta;
     return shape.lines++;
@@ -36,9 +34,7 @@ struct Builder {
   Shape finish() {
     for (std::size_t l = 0; l < static_cast<std::size_t>(shape.lines); ++l) {
       for (unsigned s = 0; s < 4; ++s) {
-        if (bytes[l][s] == 0) {
-          continue;
-        }
+        if (bytes[l][s] == 0) { continue; }
         shape.mask[l] = static_cast<std::uint8_t>(shape.mask[l] | (1U << s));
         if (bytes[l][s] == ~0U) {
           shape.covered[l] = static_cast<std::uint8_t>(shape.covered[l] | (1U << s));
@@ -55,9 +51,7 @@ struct Builder {
 
 Shape coalesce(std::span<const std::int64_t> offsets, int width, int misalignment) {
   Builder builder;
-  for (const std::int64_t offset : offsets) {
-    builder.touch(misalignment + offset, width);
-  }
+  for (const std::int64_t offset : offsets) { builder.touch(misalignment + offset, width); }
   builder.shape.lanes = static_cast<int>(offsets.size());
   builder.shape.useful_bytes = builder.shape.lanes * width;
   return builder.finish();

@@ -16,16 +16,21 @@ std::uint8_t whole_halves(std::uint8_t sectors) {
   return static_cast<std::uint8_t>(((sectors & 3) != 0 ? 3 : 0) | ((sectors & 12) != 0 ? 12 : 0));
 }
 
-int halves(std::uint8_t sectors) { return ((sectors & 3) != 0 ? 1 : 0) + ((sectors & 12) != 0 ? 1 : 0); }
+int halves(std::uint8_t sectors) {
+  return ((sectors & 3) != 0 ? 1 : 0) + ((sectors & 12) != 0 ? 1 : 0);
+}
 
 }  // namespace
 
-System::System(const gpu::GpuSpec& spec, const Clocks& clocks, event::Wheel& wheel, std::uint64_t seed)
+System::System(const gpu::GpuSpec& spec, const Clocks& clocks, event::Wheel& wheel,
+               std::uint64_t seed)
     : wheel_(wheel),
       timing_(spec, clocks),
-      chunk_shift_(std::countr_zero(static_cast<std::uint64_t>(spec.hbm.interleave.count() / kLineBytes))),
+      chunk_shift_(
+          std::countr_zero(static_cast<std::uint64_t>(spec.hbm.interleave.count() / kLineBytes))),
       channels_divider_(static_cast<std::uint64_t>(spec.hbm.channels)),
-      chunks_per_row_(static_cast<std::uint64_t>(std::max<std::int64_t>(1, spec.hbm.row / spec.hbm.interleave))),
+      chunks_per_row_(static_cast<std::uint64_t>(
+          std::max<std::int64_t>(1, spec.hbm.row / spec.hbm.interleave))),
       partitions_(static_cast<std::uint64_t>(spec.l2.partitions)),
       l2_(spec.l2.capacity.count() / kLineBytes),
       slices_(static_cast<std::size_t>(spec.l2.slices)),
@@ -35,14 +40,17 @@ System::System(const gpu::GpuSpec& spec, const Clocks& clocks, event::Wheel& whe
       l1_ways_(spec.l1.ways),
       seed_(seed) {
   for (std::int64_t c = 0; c < spec.hbm.channels; ++c) {
-    const auto gathered = mix(seed + static_cast<std::uint64_t>(c)) % static_cast<std::uint64_t>(timing_.channel.drain_bursts);
+    const auto gathered = mix(seed + static_cast<std::uint64_t>(c)) %
+                          static_cast<std::uint64_t>(timing_.channel.drain_bursts);
     channels_.emplace_back(static_cast<std::int64_t>(gathered));
     slice_of_channel_.push_back(static_cast<std::uint16_t>(c * spec.l2.slices / spec.hbm.channels));
   }
   for (std::size_t gpc = 0; gpc < spec.gpcs.size(); ++gpc) {
     const auto side = gpc * static_cast<std::size_t>(spec.l2.partitions) / spec.gpcs.size();
-    gpc_of_sm_.insert(gpc_of_sm_.end(), static_cast<std::size_t>(spec.gpcs[gpc]), static_cast<std::uint16_t>(gpc));
-    side_of_sm_.insert(side_of_sm_.end(), static_cast<std::size_t>(spec.gpcs[gpc]), static_cast<std::uint16_t>(side));
+    gpc_of_sm_.insert(gpc_of_sm_.end(), static_cast<std::size_t>(spec.gpcs[gpc]),
+                      static_cast<std::uint16_t>(gpc));
+    side_of_sm_.insert(side_of_sm_.end(), static_cast<std::size_t>(spec.gpcs[gpc]),
+                       static_cast<std::uint16_t>(side));
   }
   const std::int64_t l1_lines = spec.sm.unified_l1.count() / kLineBytes;
   for (std::int64_t sm = 0; sm < spec.sms(); ++sm) {
@@ -82,9 +90,7 @@ std::uint32_t System::new_request(const Access& access, const Shape* shape) {
 }
 
 void System::release_request(std::uint32_t id) {
-  if (requests_[id].own_shape >= 0) {
-    free_shapes_.push_back(requests_[id].own_shape);
-  }
+  if (requests_[id].own_shape >= 0) { free_shapes_.push_back(requests_[id].own_shape); }
   free_requests_.push_back(id);
 }
 
@@ -104,9 +110,7 @@ System::LoadOutcome System::load(const Access& access) {
   ++c.load_requests;
   c.load_sectors += access.shape->sectors;
   c.useful_load_bytes += access.shape->useful_bytes;
-  if (!access.bypass_l1) {
-    return load_through_l1(access);
-  }
+  if (!access.bypass_l1) { return load_through_l1(access); }
   const std::uint32_t id = new_request(access, access.shape);
   requests_[id].waits = 1;
   requests_[id].bytes = access.shape->sectors * kSectorBytes;
@@ -114,8 +118,8 @@ System::LoadOutcome System::load(const Access& access) {
   return {};
 }
 
-// Splits the instruction into sectors that L1 has, sectors that are on their way already, and the rest,
-// which becomes a request of its own.
+// Splits the instruction into sectors that L1 has, sectors that are on their way already, and the
+// rest, which becomes a request of its own.
 System::LoadOutcome System::load_through_l1(const Access& access) {
   const Shape& shape = *access.shape;
   L1& l1 = l1_[access.sm];
@@ -140,15 +144,11 @@ System::LoadOutcome System::load_through_l1(const Access& access) {
   }
   access.counters->l1_sectors += shape.sectors;
   access.counters->l1_hit_sectors += hits;
-  if (rest.lines == 0 && merged_with_.empty()) {
-    return {true, access.departs + timing_.l1_hit};
-  }
+  if (rest.lines == 0 && merged_with_.empty()) { return {true, access.departs + timing_.l1_hit}; }
   const bool whole = rest.sectors == shape.sectors;
   const std::uint32_t id = new_request(access, &shape);
   if (!whole) {
-    if (requests_[id].own_shape >= 0) {
-      free_shapes_.push_back(requests_[id].own_shape);
-    }
+    if (requests_[id].own_shape >= 0) { free_shapes_.push_back(requests_[id].own_shape); }
     requests_[id].own_shape = keep_shape(rest);
     requests_[id].shape = &shapes_[static_cast<std::size_t>(requests_[id].own_shape)];
   }
@@ -187,7 +187,8 @@ void System::send(std::uint32_t id, Time departs) {
   r.in_flight->depart(wheel_.now(), r.bytes);
   const bool far = is_far(r.sm, r.base_line + r.shape->delta[0]);
   const Time arrives = departs + timing_.to_l2 + (far ? timing_.far_extra : Duration{0});
-  wheel_.schedule({arrives, Target::Memory, static_cast<std::uint8_t>(Kind::LoadArrives), r.sm, id, 0});
+  wheel_.schedule(
+      {arrives, Target::Memory, static_cast<std::uint8_t>(Kind::LoadArrives), r.sm, id, 0});
 }
 
 void System::store(const Access& access) {
@@ -198,25 +199,23 @@ void System::store(const Access& access) {
   c.useful_store_bytes += shape.useful_bytes;
   c.egress_bytes += shape.sectors * kSectorBytes;
   const std::uint32_t id = new_request(access, access.shape);
-  const auto out = egress_[access.sm].reserve(access.departs, timing_.egress[static_cast<std::size_t>(shape.sectors)]);
+  const auto out = egress_[access.sm].reserve(
+      access.departs, timing_.egress[static_cast<std::size_t>(shape.sectors)]);
   const bool far = is_far(access.sm, access.base_line + shape.delta[0]);
   const Time arrives = out.end + timing_.to_l2 + (far ? timing_.far_extra : Duration{0});
-  wheel_.schedule({arrives, Target::Memory, static_cast<std::uint8_t>(Kind::StoreArrives), access.sm, id, 0});
+  wheel_.schedule(
+      {arrives, Target::Memory, static_cast<std::uint8_t>(Kind::StoreArrives), access.sm, id, 0});
 }
 
 void System::handle(const Event& e) {
   switch (static_cast<Kind>(e.kind)) {
-    case Kind::LoadArrives:
-      load_arrives(e.a);
-      break;
-    case Kind::StoreArrives:
-      store_arrives(e.a);
-      break;
+    case Kind::LoadArrives: load_arrives(e.a); break;
+    case Kind::StoreArrives: store_arrives(e.a); break;
   }
 }
 
-// Consecutive interleave units go round all channels; each round starts at a hashed channel, so that no
-// power-of-two stride stays on a few of them, and any number of channels is filled evenly.
+// Consecutive interleave units go round all channels; each round starts at a hashed channel, so
+// that no power-of-two stride stays on a few of them, and any number of channels is filled evenly.
 System::Place System::place(std::int64_t chunk) const {
   const auto n = static_cast<std::uint64_t>(chunk);
   const std::uint64_t round = channels_divider_.quotient(n);
@@ -224,17 +223,22 @@ System::Place System::place(std::int64_t chunk) const {
   const std::uint64_t start = channels_divider_.remainder(mix(round) >> 24);
   std::uint64_t channel = within + start;
   channel -= channel >= channels_divider_.divisor() ? channels_divider_.divisor() : 0;
-  return {static_cast<std::size_t>(channel), static_cast<std::int64_t>(chunks_per_row_.quotient(round))};
+  return {static_cast<std::size_t>(channel),
+          static_cast<std::int64_t>(chunks_per_row_.quotient(round))};
 }
 
-// A piece takes its slice, then, for what is missing, its channel. Returns when all its data are at the slice.
+// A piece takes its slice, then, for what is missing, its channel. Returns when all its data are at
+// the slice.
 Time System::read_piece(const Piece& piece, result::Counters& counters) {
   const Place at = place(piece.chunk);
-  const Time served =
-      slices_[slice_of_channel_[at.channel]].reserve(wheel_.now(), timing_.slice[static_cast<std::size_t>(piece.sectors)]).end;
+  const Time served = slices_[slice_of_channel_[at.channel]]
+                          .reserve(wheel_.now(),
+                                   timing_.slice[static_cast<std::size_t>(piece.sectors)])
+                          .end;
   Time ready = std::max(served, piece.held);
   if (piece.missing_halves > 0) {
-    const Time data = channels_[at.channel].read(timing_.channel, served + timing_.to_dram, at.row, piece.missing_halves);
+    const Time data = channels_[at.channel].read(timing_.channel, served + timing_.to_dram, at.row,
+                                                 piece.missing_halves);
     counters.dram_read_bytes += piece.missing_halves * 2 * kSectorBytes;
     ready = std::max(ready, data + timing_.from_dram);
   }
@@ -255,9 +259,7 @@ void System::load_arrives(std::uint32_t id) {
   std::array<std::uint32_t, 2 * kLinesPerPage> fresh_frame;
   std::size_t fresh_count = 0;
   auto close = [&] {
-    if (piece.chunk < 0) {
-      return;
-    }
+    if (piece.chunk < 0) { return; }
     const Time ready = read_piece(piece, c);
     for (std::size_t i = 0; i < fresh_count; ++i) {
       l2_.set_ready(fresh_frame[i], fresh[i], ready);
@@ -300,11 +302,12 @@ void System::load_arrives(std::uint32_t id) {
   const bool far = is_far(r.sm, r.base_line + shape.delta[0]);
   const Duration back = timing_.from_l2 + (far ? timing_.far_extra : Duration{0});
   r.first_data = first + back;
-  wheel_.schedule({last + back, Target::Sm, static_cast<std::uint8_t>(SmNotice::LoadReturned), r.sm, id, 0});
+  wheel_.schedule(
+      {last + back, Target::Sm, static_cast<std::uint8_t>(SmNotice::LoadReturned), r.sm, id, 0});
 }
 
-// Full sectors replace what was there; a sector that is only partly written and not held is fetched, which
-// nobody waits for but which costs the channel its burst.
+// Full sectors replace what was there; a sector that is only partly written and not held is
+// fetched, which nobody waits for but which costs the channel its burst.
 void System::store_arrives(std::uint32_t id) {
   Request& r = requests_[id];
   const Shape& shape = *r.shape;
@@ -331,13 +334,12 @@ void System::store_arrives(std::uint32_t id) {
     }
     const Time ready = read_piece(piece, c);
     l2_.install(frame, within, shape.mask[n], true);
-    if (to_fetch != 0) {
-      l2_.set_ready(frame, within, ready);
-    }
+    if (to_fetch != 0) { l2_.set_ready(frame, within, ready); }
   }
   accepted = std::max(accepted, make_room(frame, c));
   const auto lines = static_cast<std::uint32_t>(shape.lines);
-  wheel_.schedule({accepted, Target::Sm, static_cast<std::uint8_t>(SmNotice::StoreAccepted), r.sm, lines, 0});
+  wheel_.schedule(
+      {accepted, Target::Sm, static_cast<std::uint8_t>(SmNotice::StoreAccepted), r.sm, lines, 0});
   release_request(id);
 }
 
@@ -351,23 +353,24 @@ Time System::make_room(std::uint32_t keep, result::Counters& counters) {
   return accepted;
 }
 
-// The dirty halves of an evicted page join the write queues of their channels. Returns when the last queue
-// has taken its share.
-Time System::write_back(std::int64_t page, const L2Directory::Sectors& dirty, result::Counters& counters) {
+// The dirty halves of an evicted page join the write queues of their channels. Returns when the
+// last queue has taken its share.
+Time System::write_back(std::int64_t page, const L2Directory::Sectors& dirty,
+                        result::Counters& counters) {
   Time accepted{0};
   std::int64_t chunk = -1;
   std::int64_t bursts = 0;
   auto flush = [&] {
     if (bursts > 0) {
-      accepted = std::max(accepted, channels_[place(chunk).channel].write(timing_.channel, wheel_.now(), bursts));
+      accepted = std::max(
+          accepted, channels_[place(chunk).channel].write(timing_.channel, wheel_.now(), bursts));
     }
     bursts = 0;
   };
   for (int line = 0; line < kLinesPerPage; ++line) {
-    const auto sectors = static_cast<std::uint8_t>((dirty[static_cast<std::size_t>(line >> 4)] >> ((line & 15) * 4)) & 15);
-    if (sectors == 0) {
-      continue;
-    }
+    const auto sectors = static_cast<std::uint8_t>(
+        (dirty[static_cast<std::size_t>(line >> 4)] >> ((line & 15) * 4)) & 15);
+    if (sectors == 0) { continue; }
     const std::int64_t next = (page * kLinesPerPage + line) >> chunk_shift_;
     if (next != chunk) {
       flush();
@@ -381,14 +384,15 @@ Time System::write_back(std::int64_t page, const L2Directory::Sectors& dirty, re
   return accepted;
 }
 
-// The data cross the GPC's and the SM's port: they could start when the first piece was there and cannot
-// end before the last one has followed.
+// The data cross the GPC's and the SM's port: they could start when the first piece was there and
+// cannot end before the last one has followed.
 void System::finish_trip(std::uint32_t id) {
   finished_.clear();
   Request& r = requests_[id];
   const auto sectors = static_cast<std::size_t>(r.bytes / kSectorBytes);
   const Time now = wheel_.now();
-  const Time gpc = gpc_ingress_[gpc_of_sm_[r.sm]].reserve(r.first_data, timing_.gpc_ingress[sectors]).end;
+  const Time
+      gpc = gpc_ingress_[gpc_of_sm_[r.sm]].reserve(r.first_data, timing_.gpc_ingress[sectors]).end;
   const Time port = ingress_[r.sm].reserve(r.first_data, timing_.ingress[sectors]).end;
   const Time done = std::max({port, gpc, now + timing_.ingress[1]});
   r.counters->ingress_bytes += r.bytes;

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // The memory below the SMs' load/store units: L1 caches, crossbar, L2 slices, HBM channels.
 //
-// The life of a load here: load() looks up L1; what misses leaves as one request and reaches the L2 as one
-// event (load_arrives), where every 256-byte piece takes its slice and, if it is not held, its HBM channel;
-// when the last piece is back at the SM's crossbar port the SM gets a LoadReturned event and calls
-// returned(), which takes the port, fills L1 and says which loads are complete and when.
+// The life of a load here: load() looks up L1; what misses leaves as one request and reaches the L2
+// as one event (load_arrives), where every 256-byte piece takes its slice and, if it is not held,
+// its HBM channel; when the last piece is back at the SM's crossbar port the SM gets a LoadReturned
+// event and calls returned(), which takes the port, fills L1 and says which loads are complete and
+// when.
 #pragma once
 
 #include <cstdint>
@@ -30,15 +31,15 @@ enum class SmNotice : std::uint8_t {
 
 // One warp instruction to global memory.
 struct Access {
-  const Shape* shape = nullptr;   // stays valid until the access is complete, unless `own_shape`
-  std::int64_t base_line = 0;     // line number of the base address
+  const Shape* shape = nullptr;  // stays valid until the access is complete, unless `own_shape`
+  std::int64_t base_line = 0;    // line number of the base address
   std::uint16_t sm = 0;
-  std::uint32_t warp = 0;         // the SM's own token
-  std::uint8_t sequence = 0;      // the SM's own token
+  std::uint32_t warp = 0;     // the SM's own token
+  std::uint8_t sequence = 0;  // the SM's own token
   bool bypass_l1 = false;
-  bool own_shape = false;         // copy the shape: the caller's will change
-  Time issued;                    // when the warp issued it
-  Time departs;                   // when it leaves the load/store unit
+  bool own_shape = false;  // copy the shape: the caller's will change
+  Time issued;             // when the warp issued it
+  Time departs;            // when it leaves the load/store unit
   result::Counters* counters = nullptr;
   InFlight* in_flight = nullptr;
 };
@@ -51,9 +52,11 @@ class System {
     bool complete = false;  // every sector hit L1
     Time ready;             // when the data are there, if complete
   };
+
   LoadOutcome load(const Access& access);
 
-  // The data leave through the SM's crossbar port; StoreAccepted follows when the L2 has taken them.
+  // The data leave through the SM's crossbar port; StoreAccepted follows when the L2 has taken
+  // them.
   void store(const Access& access);
 
   // A load that is complete.
@@ -63,25 +66,29 @@ class System {
     int lines = 0;  // of the instruction
     Time ready;
   };
-  // To be called at a LoadReturned event; finished(Finished) for the request itself and for every load
-  // that waited for its lines.
+
+  // To be called at a LoadReturned event; finished(Finished) for the request itself and for every
+  // load that waited for its lines.
   template <class F>
   void returned(std::uint32_t request, F&& finished) {
     finish_trip(request);
-    for (const Finished& f : finished_) {
-      finished(f);
-    }
+    for (const Finished& f : finished_) { finished(f); }
   }
 
   void handle(const event::Event& e);
 
   // Sizes SM `sm`'s L1; forgets its contents.
   void resize_l1(std::uint16_t sm, std::int64_t lines);
+
   void invalidate_l1(std::uint16_t sm) { l1_[sm].invalidate(); }
 
   [[nodiscard]] L2Directory& l2() { return l2_; }
+
   [[nodiscard]] const Timing& timing() const { return timing_; }
-  [[nodiscard]] std::size_t requests_under_way() const { return requests_.size() - free_requests_.size(); }
+
+  [[nodiscard]] std::size_t requests_under_way() const {
+    return requests_.size() - free_requests_.size();
+  }
 
  private:
   enum class Kind : std::uint8_t { LoadArrives, StoreArrives };
@@ -95,12 +102,12 @@ class System {
     Time issued, first_data, latest;
     std::uint32_t warp = 0, dependents = kNone;
     std::int32_t own_shape = -1;
-    std::int32_t bytes = 0;         // beyond L1
+    std::int32_t bytes = 0;  // beyond L1
     std::uint16_t sm = 0;
-    std::uint16_t waits = 0;        // fills this load still waits for
+    std::uint16_t waits = 0;  // fills this load still waits for
     std::uint8_t sequence = 0;
-    std::uint8_t lines = 0;         // of the instruction
-    bool in_l1 = false;             // its fill has lines allocated in L1
+    std::uint8_t lines = 0;  // of the instruction
+    bool in_l1 = false;      // its fill has lines allocated in L1
   };
 
   struct Dependent {
@@ -132,13 +139,14 @@ class System {
     std::size_t channel;
     std::int64_t row;
   };
+
   [[nodiscard]] Place place(std::int64_t chunk) const;
 
   event::Wheel& wheel_;
   Timing timing_;
-  int chunk_shift_;                       // line number >> chunk_shift_ = interleave unit
+  int chunk_shift_;  // line number >> chunk_shift_ = interleave unit
   Divider channels_divider_, chunks_per_row_, partitions_;
-  std::size_t slices_per_channel_ = 1;    // or channels per slice, below
+  std::size_t slices_per_channel_ = 1;  // or channels per slice, below
   std::vector<std::uint16_t> slice_of_channel_, gpc_of_sm_, side_of_sm_;
   std::vector<L1> l1_;
   L2Directory l2_;

@@ -14,7 +14,8 @@ namespace {
 // Picoseconds for n sectors at `rate` bytes (thousandths) per cycle of `clock`, rounded up.
 std::vector<Duration> service(gpu::BytesPerCycle rate, const event::Clock& clock) {
   std::vector<Duration> table;
-  const auto per_second = static_cast<Wide>(rate.count()) * static_cast<std::uint64_t>(clock.frequency().count());
+  const auto per_second = static_cast<Wide>(rate.count()) *
+                          static_cast<std::uint64_t>(clock.frequency().count());
   for (int sectors = 0; sectors <= kMaxSectors; ++sectors) {
     // bytes x 10^12 / (rate/1000 x hertz)
     const Wide numerator = static_cast<Wide>(sectors) * kSectorBytes * 1'000'000'000'000'000ULL;
@@ -25,8 +26,10 @@ std::vector<Duration> service(gpu::BytesPerCycle rate, const event::Clock& clock
 
 ChannelTiming channel_timing(const gpu::HbmSpec& hbm) {
   ChannelTiming t;
-  const double rate = static_cast<double>(hbm.bandwidth.count()) * hbm.efficiency / static_cast<double>(hbm.channels);
-  t.burst = Duration{static_cast<std::int64_t>(std::ceil(static_cast<double>(hbm.burst.count()) * 1e12 / rate))};
+  const double rate = static_cast<double>(hbm.bandwidth.count()) * hbm.efficiency /
+                      static_cast<double>(hbm.channels);
+  t.burst = Duration{
+      static_cast<std::int64_t>(std::ceil(static_cast<double>(hbm.burst.count()) * 1e12 / rate))};
   t.row_access = hbm.row_access;
   t.read_to_write = hbm.read_to_write;
   t.write_to_read = hbm.write_to_read;
@@ -52,7 +55,8 @@ Timing::Timing(const gpu::GpuSpec& spec, const Clocks& clocks)
   const bool two_sided = spec.l2.partitions > 1;
   far_extra = two_sided ? (spec.l2.latency_far - spec.l2.latency_near) / 2 : Duration{0};
   const Duration l2_mean = spec.l2.latency_near + far_extra;
-  const Duration dram = at_least_zero(spec.hbm.latency - l2_mean - std::max(channel.row_access, channel.burst));
+  const Duration dram = at_least_zero(spec.hbm.latency - l2_mean -
+                                      std::max(channel.row_access, channel.burst));
   to_dram = dram / 2;
   from_dram = dram - to_dram;
 }
