@@ -7,8 +7,9 @@
 namespace wavetail::base {
 
 void fail(std::string_view what, std::source_location where) {
-  std::fprintf(stderr, "wavetail: internal error: %.*s\n  at %s:%u in %s\n", static_cast<int>(what.size()), what.data(),
-               where.file_name(), static_cast<unsigned>(where.line()), where.function_name());
+  std::fprintf(stderr, "wavetail: internal error: %.*s\n  at %s:%u in %s\n",
+               static_cast<int>(what.size()), what.data(), where.file_name(),
+               static_cast<unsigned>(where.line()), where.function_name());
   std::abort();
 }
 

@@ -24,11 +24,9 @@ int edit_distance(std::string_view a, std::string_view b) {
     for (std::size_t j = 1; j <= b.size(); ++j) {
       const bool same = lower(a[i - 1]) == lower(b[j - 1]);
       row[j] = std::min({last[j] + 1, row[j - 1] + 1, last[j - 1] + (same ? 0 : 1)});
-      const bool swapped =
-          i > 1 && j > 1 && lower(a[i - 1]) == lower(b[j - 2]) && lower(a[i - 2]) == lower(b[j - 1]);
-      if (swapped) {
-        row[j] = std::min(row[j], before[j - 2] + 1);
-      }
+      const bool swapped = i > 1 && j > 1 && lower(a[i - 1]) == lower(b[j - 2]) &&
+                           lower(a[i - 2]) == lower(b[j - 1]);
+      if (swapped) { row[j] = std::min(row[j], before[j - 2] + 1); }
     }
     std::swap(before, last);
     std::swap(last, row);
@@ -36,17 +34,14 @@ int edit_distance(std::string_view a, std::string_view b) {
   return last[b.size()];
 }
 
-std::optional<std::string> nearest_word(std::string_view word, std::span<const std::string> candidates) {
-  if (word.empty() || word.size() > kLongestWord) {
-    return std::nullopt;
-  }
+std::optional<std::string> nearest_word(std::string_view word,
+                                        std::span<const std::string> candidates) {
+  if (word.empty() || word.size() > kLongestWord) { return std::nullopt; }
   const int limit = std::max(1, static_cast<int>(word.size()) / 3);
   std::optional<std::string> best;
   int best_distance = limit + 1;
   for (const std::string& candidate : candidates) {
-    if (candidate.size() > 2 * kLongestWord) {
-      continue;
-    }
+    if (candidate.size() > 2 * kLongestWord) { continue; }
     const int distance = edit_distance(word, candidate);
     if (distance < best_distance && distance < static_cast<int>(candidate.size())) {
       best = candidate;
@@ -58,9 +53,7 @@ std::optional<std::string> nearest_word(std::string_view word, std::span<const s
 
 std::string joined(std::span<const std::string> words) {
   std::string text;
-  for (const std::string& word : words) {
-    text += (text.empty() ? "" : ", ") + word;
-  }
+  for (const std::string& word : words) { text += (text.empty() ? "" : ", ") + word; }
   return text;
 }
 

@@ -4,9 +4,7 @@
 namespace wavetail::config {
 
 Place to_place(const std::shared_ptr<const Source>& source, const YAML::Mark& mark) {
-  if (mark.line < 0 || mark.column < 0) {
-    return {source, 1, 1};
-  }
+  if (mark.line < 0 || mark.column < 0) { return {source, 1, 1}; }
   return {source, mark.line + 1, mark.column + 1};
 }
 
@@ -62,9 +60,7 @@ void Builder::open(Node::Kind kind, const YAML::Mark& mark, YAML::anchor_t ancho
   frame.node.kind = kind;
   frame.node.place = to_place(source_, mark);
   frame.anchor = anchor;
-  if (static_cast<int>(open_.size()) >= limits_.depth) {
-    too_deep(frame.node.place);
-  }
+  if (static_cast<int>(open_.size()) >= limits_.depth) { too_deep(frame.node.place); }
   count(1, 0, frame.node.place);
   open_.push_back(std::move(frame));
 }
@@ -76,9 +72,7 @@ void Builder::close() {
 }
 
 void Builder::add(Node node, YAML::anchor_t anchor) {
-  if (anchor != 0) {
-    anchored_[anchor] = node;
-  }
+  if (anchor != 0) { anchored_[anchor] = node; }
   if (open_.empty()) {
     root_ = std::move(node);
     has_root_ = true;
@@ -98,9 +92,7 @@ void Builder::add_to_map(Frame& frame, Node node) {
     frame.has_key = false;
     return;
   }
-  if (!node.is_scalar()) {
-    throw Stop{node.place, "a key must be one word; found " + found(node)};
-  }
+  if (!node.is_scalar()) { throw Stop{node.place, "a key must be one word; found " + found(node)}; }
   frame.key = std::move(node.text);
   frame.key_place = node.place;
   frame.has_key = true;
@@ -110,20 +102,17 @@ void Builder::count(std::size_t nodes, std::size_t bytes, const Place& place) {
   nodes_ += nodes;
   bytes_ += bytes;
   if (nodes_ > limits_.nodes || bytes_ > limits_.text_bytes) {
-    throw Stop{place, "with its aliases expanded the file is too large; allowed are " + std::to_string(limits_.nodes) +
-                          " values and " + std::to_string(limits_.text_bytes) + " bytes of text"};
+    throw Stop{place, "with its aliases expanded the file is too large; allowed are " +
+                          std::to_string(limits_.nodes) + " values and " +
+                          std::to_string(limits_.text_bytes) + " bytes of text"};
   }
 }
 
 // Counts what copying `node` will add, before it is copied. Depth is bounded by limits_.depth.
 void Builder::count_copy(const Node& node, int depth, const Place& place) {
-  if (depth > limits_.depth) {
-    too_deep(place);
-  }
+  if (depth > limits_.depth) { too_deep(place); }
   count(1, node.text.size(), place);
-  for (const Node& item : node.items) {
-    count_copy(item, depth + 1, place);
-  }
+  for (const Node& item : node.items) { count_copy(item, depth + 1, place); }
   for (const Entry& entry : node.entries) {
     count(1, entry.key.size(), place);
     count_copy(entry.value, depth + 1, place);

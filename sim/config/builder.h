@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Turns the YAML parser's events into nodes. It is private to the room: yaml-cpp is seen here and in
-// load.cc only.
+// Turns the YAML parser's events into nodes. It is private to the room: yaml-cpp is seen here and
+// in load.cc only.
 #pragma once
 
 #include <yaml-cpp/eventhandler.h>
@@ -26,22 +26,29 @@ struct Stop {
 
 class Builder : public YAML::EventHandler {
  public:
-  Builder(std::shared_ptr<const Source> source, const Limits& limits) : source_(std::move(source)), limits_(limits) {}
+  Builder(std::shared_ptr<const Source> source, const Limits& limits)
+      : source_(std::move(source)), limits_(limits) {}
 
   void OnDocumentStart(const YAML::Mark& mark) override;
+
   void OnDocumentEnd() override {}
+
   void OnNull(const YAML::Mark& mark, YAML::anchor_t anchor) override;
   void OnAlias(const YAML::Mark& mark, YAML::anchor_t anchor) override;
   void OnScalar(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor,
                 const std::string& value) override;
   void OnSequenceStart(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor,
                        YAML::EmitterStyle::value style) override;
+
   void OnSequenceEnd() override { close(); }
+
   void OnMapStart(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor,
                   YAML::EmitterStyle::value style) override;
+
   void OnMapEnd() override { close(); }
 
   [[nodiscard]] bool has_root() const { return has_root_; }
+
   [[nodiscard]] Node take_root() { return std::move(root_); }
 
  private:

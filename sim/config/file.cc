@@ -15,22 +15,26 @@ namespace wavetail::config {
 
 namespace {
 
-Place top_of(const std::string& name) { return {std::make_shared<const Source>(Source{name, ""}), 1, 1}; }
+Place top_of(const std::string& name) {
+  return {std::make_shared<const Source>(Source{name, ""}), 1, 1};
+}
 
-// Why the path cannot be read as a file; empty if it can. A pipe is never opened: opening would wait.
+// Why the path cannot be read as a file; empty if it can. A pipe is never opened: opening would
+// wait.
 std::string refusal(const std::string& path, const Limits& limits) {
-  struct stat info {};
+  struct stat info{};
   if (stat(path.c_str(), &info) != 0) {
-    return errno == ENOENT ? "there is no such file" : std::string("the file cannot be read: ") + std::strerror(errno);
+    return errno == ENOENT ? "there is no such file"
+                           : std::string("the file cannot be read: ") + std::strerror(errno);
   }
-  if (S_ISDIR(info.st_mode)) {
-    return "this is a folder; a YAML file is needed";
-  }
+  if (S_ISDIR(info.st_mode)) { return "this is a folder; a YAML file is needed"; }
   if (!S_ISREG(info.st_mode)) {
-    return "this is not a regular file (a pipe or device); a YAML file is needed, or - for standard input";
+    return "this is not a regular file (a pipe or device); a YAML file is needed, or - for "
+           "standard input";
   }
   if (static_cast<std::size_t>(info.st_size) > limits.file_bytes) {
-    return "the file has " + std::to_string(info.st_size) + " bytes; allowed are " + std::to_string(limits.file_bytes);
+    return "the file has " + std::to_string(info.st_size) + " bytes; allowed are " +
+           std::to_string(limits.file_bytes);
   }
   return {};
 }
@@ -45,11 +49,13 @@ std::string read_some(std::istream& in, const Limits& limits) {
 
 }  // namespace
 
-std::optional<Node> load_file(const std::string& path, Diagnostics& diagnostics, const Limits& limits) {
+std::optional<Node> load_file(const std::string& path, Diagnostics& diagnostics,
+                              const Limits& limits) {
   if (path == "-") {
     std::string text = read_some(std::cin, limits);
     if (text.size() > limits.file_bytes) {
-      diagnostics.error(top_of("-"), "standard input has more than " + std::to_string(limits.file_bytes) + " bytes");
+      diagnostics.error(top_of("-"), "standard input has more than " +
+                                         std::to_string(limits.file_bytes) + " bytes");
       return std::nullopt;
     }
     return load_text("-", std::move(text), diagnostics, limits);

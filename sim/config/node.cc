@@ -6,7 +6,8 @@
 namespace wavetail::config {
 
 const Entry* Node::entry(std::string_view key) const {
-  const auto it = std::find_if(entries.begin(), entries.end(), [&](const Entry& e) { return e.key == key; });
+  const auto it = std::find_if(entries.begin(), entries.end(),
+                               [&](const Entry& e) { return e.key == key; });
   return it == entries.end() ? nullptr : &*it;
 }
 
@@ -16,7 +17,8 @@ const Node* Node::find(std::string_view key) const {
 }
 
 Node* Node::find(std::string_view key) {
-  const auto it = std::find_if(entries.begin(), entries.end(), [&](const Entry& e) { return e.key == key; });
+  const auto it = std::find_if(entries.begin(), entries.end(),
+                               [&](const Entry& e) { return e.key == key; });
   return it == entries.end() ? nullptr : &it->value;
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Typed reading of one node. Every function returns the value, or reports the mistake with place, path,
-// what was found and what is allowed, and returns nothing.
+// Typed reading of one node. Every function returns the value, or reports the mistake with place,
+// path, what was found and what is allowed, and returns nothing.
 //
 //   const auto latency = quantity<Duration>({node, "hbm.latency", diagnostics}, {"1 ns", "10 us"});
 //
@@ -40,7 +40,8 @@ struct Range {
 [[nodiscard]] const Node& plain(const Node& node);
 
 // Whole base units of a dimension.
-[[nodiscard]] std::optional<std::int64_t> whole(const At& at, unit::Dimension dimension, Range range = {});
+[[nodiscard]] std::optional<std::int64_t> whole(const At& at, unit::Dimension dimension,
+                                                Range range = {});
 [[nodiscard]] std::optional<double> real(const At& at, unit::Dimension dimension, Range range = {});
 [[nodiscard]] std::optional<bool> flag(const At& at);  // true | false | on | off
 [[nodiscard]] std::optional<std::string> text(const At& at);

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Numbers with units as people write them: "228 KiB", "3.35 TB/s", "1830 MHz", "262 cycles", "53 %".
-// Numbers are read as decimal text into whole base units, so nothing is rounded on the way that the base
-// unit can hold. Binary (KiB) and decimal (kB) prefixes differ; the space before the unit is optional.
+// Numbers with units as people write them: "228 KiB", "3.35 TB/s", "1830 MHz", "262 cycles", "53
+// %". Numbers are read as decimal text into whole base units, so nothing is rounded on the way that
+// the base unit can hold. Binary (KiB) and decimal (kB) prefixes differ; the space before the unit
+// is optional.
 //
 //   parse_whole("3.35 TB/s", Dimension::Bandwidth).value == 3'350'000'000'000
 //   parse_whole("010", Dimension::Count).reason          == "'010' starts with a zero; write 10"
@@ -38,6 +39,7 @@ template <class T>
 struct Parsed {
   std::optional<T> value;
   std::string reason;
+
   explicit operator bool() const { return value.has_value(); }
 };
 
@@ -55,8 +57,9 @@ struct Written {
 // Splits "3.35 TB/s" into number and unit without judging the unit.
 [[nodiscard]] Parsed<Written> split(std::string_view text);
 
-// Whole base units. Bytes, cycles and counts must come out whole; the continuous dimensions are rounded
-// to the nearest base unit (1 ps, 1 Hz, 1 B/s, 0.001 B/clk) where the text is finer than that.
+// Whole base units. Bytes, cycles and counts must come out whole; the continuous dimensions are
+// rounded to the nearest base unit (1 ps, 1 Hz, 1 B/s, 0.001 B/clk) where the text is finer than
+// that.
 [[nodiscard]] Parsed<std::int64_t> parse_whole(std::string_view text, Dimension dimension);
 
 // The same as a real number, in the unit that the dimension names above.
@@ -67,28 +70,47 @@ struct Written {
 
 template <class Q>
 struct DimensionOf;
+
 template <>
-struct DimensionOf<std::int64_t> { static constexpr Dimension value = Dimension::Count; };
+struct DimensionOf<std::int64_t> {
+  static constexpr Dimension value = Dimension::Count;
+};
+
 template <>
-struct DimensionOf<Bytes> { static constexpr Dimension value = Dimension::Bytes; };
+struct DimensionOf<Bytes> {
+  static constexpr Dimension value = Dimension::Bytes;
+};
+
 template <>
-struct DimensionOf<Cycles> { static constexpr Dimension value = Dimension::Cycles; };
+struct DimensionOf<Cycles> {
+  static constexpr Dimension value = Dimension::Cycles;
+};
+
 template <>
-struct DimensionOf<Duration> { static constexpr Dimension value = Dimension::Duration; };
+struct DimensionOf<Duration> {
+  static constexpr Dimension value = Dimension::Duration;
+};
+
 template <>
-struct DimensionOf<Hertz> { static constexpr Dimension value = Dimension::Frequency; };
+struct DimensionOf<Hertz> {
+  static constexpr Dimension value = Dimension::Frequency;
+};
+
 template <>
-struct DimensionOf<Bandwidth> { static constexpr Dimension value = Dimension::Bandwidth; };
+struct DimensionOf<Bandwidth> {
+  static constexpr Dimension value = Dimension::Bandwidth;
+};
+
 template <>
-struct DimensionOf<BytesPerCycle> { static constexpr Dimension value = Dimension::BytesPerCycle; };
+struct DimensionOf<BytesPerCycle> {
+  static constexpr Dimension value = Dimension::BytesPerCycle;
+};
 
 // A quantity by its type: parse<Bytes>("228 KiB").
 template <class Q>
 [[nodiscard]] Parsed<Q> parse(std::string_view text) {
   const auto whole = parse_whole(text, DimensionOf<Q>::value);
-  if (!whole) {
-    return {std::nullopt, whole.reason};
-  }
+  if (!whole) { return {std::nullopt, whole.reason}; }
   return {Q{*whole.value}, {}};
 }
 

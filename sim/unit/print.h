@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Quantities as people write them. The shortest exact spelling wins, so that reading the text back gives
-// the same quantity: print(Bytes{228 << 10}) == "228 KiB", print(Hertz{1'830'000'000}) == "1830 MHz".
+// Quantities as people write them. The shortest exact spelling wins, so that reading the text back
+// gives the same quantity: print(Bytes{228 << 10}) == "228 KiB", print(Hertz{1'830'000'000}) ==
+// "1830 MHz".
 #pragma once
 
 #include <string>
