@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A template turns a shape (rows, cols, dtype, ...) into a kernel::Kernel as a library would launch it.
-// Every template declares its parameters once; the scenario reader checks a file against the declaration
-// and `wavetail list templates` prints it.
+// A template turns a shape (rows, cols, dtype, ...) into a kernel::Kernel as a library would launch
+// it. Every template declares its parameters once; the scenario reader checks a file against the
+// declaration and `wavetail list templates` prints it.
 #pragma once
 
 #include <cstdint>
@@ -27,9 +27,9 @@ struct Parameter {
   std::string_view name;
   ParameterKind kind = ParameterKind::Count;
   bool required = false;
-  std::int64_t low = 0, high = 0;               // allowed range of Count and Size (bytes)
-  std::string_view fallback;                    // as it would be written; empty: chosen by the template
-  std::vector<std::string_view> choices;        // for Choice
+  std::int64_t low = 0, high = 0;         // allowed range of Count and Size (bytes)
+  std::string_view fallback;              // as it would be written; empty: chosen by the template
+  std::vector<std::string_view> choices;  // for Choice
   std::string_view sentence;
 };
 
@@ -49,7 +49,8 @@ struct Template {
   std::string_view sentence;
   std::vector<Parameter> parameters;
   // Fills `kernel` (all but its name); returns mistakes that no single range could catch.
-  std::vector<Mistake> (*make)(const Arguments&, const gpu::GpuSpec&, kernel::Kernel& kernel) = nullptr;
+  std::vector<Mistake> (*make)(const Arguments&, const gpu::GpuSpec&,
+                               kernel::Kernel& kernel) = nullptr;
 };
 
 // All templates, in alphabetical order.
