@@ -78,7 +78,7 @@ build_preset() {
     say "building build/$preset: minutes the first time"
     mode=loud
   fi
-  if [[ ! -e $folder/build.ninja ]]; then
+  if [[ $WAVETAIL_ROOT/CMakePresets.json -nt $folder/build.ninja ]]; then  # or there is none yet
     (cd "$WAVETAIL_ROOT" && run_step quiet cmake --preset "$preset") || exit $?
   fi
   run_step "$mode" ninja -C "$folder" "$@"
