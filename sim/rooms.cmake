@@ -1,21 +1,29 @@
 # The rooms of the simulator, floor by floor (docs/architecture.md). A room may use only rooms on lower
 # floors; tests/structure/check_layers.py reads the includes and enforces it.
 #
-# wavetail_room(NAME DEPS...) makes the library wavetail_NAME from sim/NAME/*.cc; a room of headers only
-# becomes an INTERFACE library.
+# wavetail_room(NAME ROOMS... [USES LIBRARIES...]) makes the library wavetail_NAME, also known as
+# wavetail::NAME, from sim/NAME/*.cc; a room of headers only becomes an INTERFACE library. ROOMS are the rooms
+# that it includes, USES the outside libraries that only its .cc files see. Every room may use fmt.
 function(wavetail_room name)
-  file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/sim/${name}/*.cc)
+  cmake_parse_arguments(PARSE_ARGV 1 room "" "" "USES")
+  file(GLOB sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/sim/${name}/*.cc)
   list(FILTER sources EXCLUDE REGEX "/main\\.cc$")
-  list(TRANSFORM ARGN PREPEND wavetail_ OUTPUT_VARIABLE deps)
+  list(TRANSFORM room_UNPARSED_ARGUMENTS PREPEND wavetail_ OUTPUT_VARIABLE rooms)
   if(sources)
+    set(scope PUBLIC)
     add_library(wavetail_${name} STATIC ${sources})
-    target_link_libraries(wavetail_${name} PUBLIC ${deps} PRIVATE wavetail_options)
-    target_include_directories(wavetail_${name} PUBLIC ${PROJECT_SOURCE_DIR}/sim)
+    target_link_libraries(wavetail_${name} PUBLIC ${rooms}
+      PRIVATE $<BUILD_INTERFACE:wavetail_options> fmt::fmt ${room_USES})
   else()
+    set(scope INTERFACE)
     add_library(wavetail_${name} INTERFACE)
-    target_link_libraries(wavetail_${name} INTERFACE ${deps})
-    target_include_directories(wavetail_${name} INTERFACE ${PROJECT_SOURCE_DIR}/sim)
+    target_link_libraries(wavetail_${name} INTERFACE ${rooms})
   endif()
+  target_include_directories(wavetail_${name} ${scope}
+    $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/sim> $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}/wavetail>)
+  add_library(wavetail::${name} ALIAS wavetail_${name})
+  set_target_properties(wavetail_${name} PROPERTIES EXPORT_NAME ${name})
+  set_property(GLOBAL APPEND PROPERTY WAVETAIL_ROOMS ${name})
 endfunction()
 
 # floor 0
@@ -23,7 +31,7 @@ wavetail_room(base)
 wavetail_room(unit)
 # floor 1
 wavetail_room(event base unit)
-wavetail_room(config base unit)
+wavetail_room(config base unit USES yaml-cpp)
 # floor 2
 wavetail_room(gpu config)
 wavetail_room(kernel unit)
@@ -42,8 +50,8 @@ wavetail_room(host device)
 # floor 8
 wavetail_room(scenario library host config)
 # floor 9
-wavetail_room(run scenario)
+wavetail_room(run scenario USES Threads::Threads)
 # floor 11
-wavetail_room(report run)
+wavetail_room(report run USES nlohmann_json::nlohmann_json)
 # floor 12
-wavetail_room(cli report)
+wavetail_room(cli report USES Boost::program_options)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where a value of a GPU file comes from and how far it can be trusted. A report carries the weakest
-// confidence of the values that its figure rests on.
+// Where a value of a GPU file comes from and how far it can be trusted. A report carries the
+// weakest confidence of the values that its figure rests on.
 #pragma once
 
 #include <map>
@@ -17,7 +17,7 @@ enum class Confidence { Measured, Vendor, Derived, Assumed };
 
 struct Provenance {
   Confidence confidence = Confidence::Assumed;
-  std::string source;                         // a citation; empty only where a section's `from` has none
+  std::string source;  // a citation; empty only where a section's `from` has none
   std::optional<std::string> range_low, range_high;  // as written, for assumed values
 };
 

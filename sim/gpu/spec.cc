@@ -16,17 +16,22 @@ std::string_view name(Confidence c) {
   return "assumed";
 }
 
-std::int64_t GpuSpec::sms() const { return std::accumulate(gpcs.begin(), gpcs.end(), std::int64_t{0}); }
+std::int64_t GpuSpec::sms() const {
+  return std::accumulate(gpcs.begin(), gpcs.end(), std::int64_t{0});
+}
 
 Hertz GpuSpec::sm_clock() const { return clock.mode == ClockMode::Boost ? clock.sm_max : clock.sm; }
 
 Bandwidth GpuSpec::sustained_bandwidth() const {
-  return Bandwidth{static_cast<std::int64_t>(static_cast<double>(hbm.bandwidth.count()) * hbm.efficiency)};
+  return Bandwidth{
+      static_cast<std::int64_t>(static_cast<double>(hbm.bandwidth.count()) * hbm.efficiency)};
 }
 
 Confidence GpuSpec::weakest() const {
   if (provenance.empty()) { return Confidence::Assumed; }
-  auto weaker = [](const auto& a, const auto& b) { return a.second.confidence < b.second.confidence; };
+  auto weaker = [](const auto& a, const auto& b) {
+    return a.second.confidence < b.second.confidence;
+  };
   return std::max_element(provenance.begin(), provenance.end(), weaker)->second.confidence;
 }
 

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// GpuSpec: everything the simulator knows about one GPU, as plain values without behaviour. Each field
-// has the name of its YAML key; gpu/describe.h says for every one its unit, its range and a sentence.
+// GpuSpec: everything the simulator knows about one GPU, as plain values without behaviour. Each
+// field has the name of its YAML key; gpu/describe.h says for every one its unit, its range and a
+// sentence.
 //
-// Latencies are end to end as a dependent load sees them (what a pointer chase measures): `hbm.latency`
-// contains the way through L1, crossbar and L2. The machine derives the hops by subtraction.
+// Latencies are end to end as a dependent load sees them (what a pointer chase measures):
+// `hbm.latency` contains the way through L1, crossbar and L2. The machine derives the hops by
+// subtraction.
 #pragma once
 
 #include <string>
@@ -25,36 +27,37 @@ enum class ClockMode { Spec, Boost };
 enum class WarpPolicy { GreedyThenOldest, LooseRoundRobin };
 
 struct ClockSpec {
-  Hertz sm;        // the clock behind the vendor's tensor rate; what `run` uses
-  Hertz sm_max;    // the highest boost clock
-  Hertz l2;        // crossbar and L2
+  Hertz sm;                          // the clock behind the vendor's tensor rate; what `run` uses
+  Hertz sm_max;                      // the highest boost clock
+  Hertz l2;                          // crossbar and L2
   ClockMode mode = ClockMode::Spec;  // which of the two the run starts at
 };
 
 struct SmSpec {
-  std::int64_t schedulers = 0;             // warp schedulers (sub-partitions) per SM
-  std::int64_t warp_size = 0;              // lanes
-  std::int64_t max_warps = 0;              // resident warps per SM
-  std::int64_t max_blocks = 0;             // resident blocks per SM
+  std::int64_t schedulers = 0;  // warp schedulers (sub-partitions) per SM
+  std::int64_t warp_size = 0;   // lanes
+  std::int64_t max_warps = 0;   // resident warps per SM
+  std::int64_t max_blocks = 0;  // resident blocks per SM
   std::int64_t max_threads_per_block = 0;
-  std::int64_t max_cluster = 0;            // blocks per cluster; 1 where clusters do not exist
-  std::int64_t registers = 0;              // 32-bit registers per SM
-  std::int64_t register_unit = 0;          // registers: allocation granularity per warp
+  std::int64_t max_cluster = 0;    // blocks per cluster; 1 where clusters do not exist
+  std::int64_t registers = 0;      // 32-bit registers per SM
+  std::int64_t register_unit = 0;  // registers: allocation granularity per warp
   std::int64_t max_registers_per_thread = 0;
-  std::int64_t warp_unit = 0;              // the launch check rounds a block's warps up to this
-  Bytes unified_l1;                        // L1 and shared memory together
-  Bytes shared_memory;                     // most shared memory per SM
-  Bytes shared_memory_per_block;           // most that one block may ask for (opt-in)
-  Bytes shared_memory_reserved;            // taken by the driver per block
-  Bytes shared_memory_unit;                // allocation granularity
-  std::vector<Bytes> carveouts;            // selectable shared-memory sizes, ascending
+  std::int64_t warp_unit = 0;     // the launch check rounds a block's warps up to this
+  Bytes unified_l1;               // L1 and shared memory together
+  Bytes shared_memory;            // most shared memory per SM
+  Bytes shared_memory_per_block;  // most that one block may ask for (opt-in)
+  Bytes shared_memory_reserved;   // taken by the driver per block
+  Bytes shared_memory_unit;       // allocation granularity
+  std::vector<Bytes> carveouts;   // selectable shared-memory sizes, ascending
   WarpPolicy policy = WarpPolicy::GreedyThenOldest;
 };
 
 // One execution pipe of a sub-partition.
 struct PipeSpec {
-  std::int64_t lanes = 0;  // lanes per sub-partition: a warp instruction takes warp_size / lanes cycles
-  Cycles latency;          // issue to dependent issue
+  // lanes per sub-partition: a warp instruction takes warp_size / lanes cycles
+  std::int64_t lanes = 0;
+  Cycles latency;  // issue to dependent issue
 };
 
 struct PipesSpec {
@@ -67,21 +70,21 @@ struct SharedMemorySpec {
 };
 
 struct L1Spec {
-  Cycles latency;                     // hit, dependent load
-  Bytes line;                         // tag granularity
-  Bytes sector;                       // fill granularity
+  Cycles latency;  // hit, dependent load
+  Bytes line;      // tag granularity
+  Bytes sector;    // fill granularity
   std::int64_t ways = 0;
-  BytesPerCycle bandwidth;            // data returned per SM
-  std::int64_t tags_per_cycle = 0;    // lines looked up per cycle
-  std::int64_t in_flight_lines = 0;   // lines that may wait for their fill, per SM
-  std::int64_t store_lines = 0;       // lines of stores that may be on their way to L2, per SM
-  Cycles queue;                       // work that the LSU queue holds before issue stops (lg_throttle)
+  BytesPerCycle bandwidth;           // data returned per SM
+  std::int64_t tags_per_cycle = 0;   // lines looked up per cycle
+  std::int64_t in_flight_lines = 0;  // lines that may wait for their fill, per SM
+  std::int64_t store_lines = 0;      // lines of stores that may be on their way to L2, per SM
+  Cycles queue;  // work that the LSU queue holds before issue stops (lg_throttle)
 };
 
 struct CrossbarSpec {
-  BytesPerCycle egress;        // SM to L2: store data and request headers, per SM, at clock.l2
-  BytesPerCycle ingress;       // L2 to SM: load data, per SM
-  BytesPerCycle gpc_ingress;   // L2 to one GPC: load data
+  BytesPerCycle egress;       // SM to L2: store data and request headers, per SM, at clock.l2
+  BytesPerCycle ingress;      // L2 to SM: load data, per SM
+  BytesPerCycle gpc_ingress;  // L2 to one GPC: load data
 };
 
 struct L2Spec {
@@ -95,34 +98,36 @@ struct L2Spec {
 
 struct HbmSpec {
   std::int64_t stacks = 0;
-  std::int64_t channels = 0;      // pseudo-channels in all
-  Bandwidth bandwidth;            // pins, all channels
-  double efficiency = 0;          // share of the pins' rate that data can use (refresh, bank conflicts)
+  std::int64_t channels = 0;  // pseudo-channels in all
+  Bandwidth bandwidth;        // pins, all channels
+  double efficiency = 0;      // share of the pins' rate that data can use (refresh, bank conflicts)
   Bytes capacity;
-  Bytes interleave;               // consecutive bytes on one channel
-  Bytes burst;                    // smallest access
-  Duration latency;               // unloaded dependent load, end to end, mean of near and far
-  std::int64_t write_drain = 0;   // lines (128 B) of writes that a channel gathers before it drains them
-  Duration read_to_write;         // turnaround
+  Bytes interleave;  // consecutive bytes on one channel
+  Bytes burst;       // smallest access
+  Bytes row;         // row (page) of a pseudo-channel
+  Duration latency;  // unloaded dependent load, end to end, mean of near and far
+  // lines (128 B) of writes that a channel gathers before it drains them
+  std::int64_t write_drain = 0;
+  Duration read_to_write;  // turnaround
   Duration write_to_read;
-  Duration row_access;            // least time that an access to a row just opened keeps the channel
+  Duration row_access;  // least time that an access to a row just opened keeps the channel
 };
 
 struct LaunchSpec {
-  Duration host_launch;           // CPU time of one kernel launch call from native code
-  Duration host_graph_launch;     // CPU time of one graph launch
-  Duration host_sync;             // CPU time from the device's completion to the return of a synchronisation
-  Duration submit;                // launch call returned to work visible on the device
-  Duration stream_gap;            // end of a kernel to start of the next one that already waits in the stream
-  Duration graph_gap;             // the same between two nodes of a graph
-  Duration block_start;           // block placed to its first instruction
-  Duration block_exit;            // last instruction of a block to its slot being free
-  Duration warp_start;            // serial launcher time per warp, SM-wide
-  Duration warp_setup;            // further time per warp of the same block, not occupying the launcher
-  double blocks_per_cycle = 0;    // block scheduler rate, GPU-wide, at clock.sm
+  Duration host_launch;        // CPU time of one kernel launch call from native code
+  Duration host_graph_launch;  // CPU time of one graph launch
+  Duration host_sync;   // CPU time from the device's completion to the return of a synchronisation
+  Duration submit;      // launch call returned to work visible on the device
+  Duration stream_gap;  // end of a kernel to start of the next one that already waits in the stream
+  Duration graph_gap;   // the same between two nodes of a graph
+  Duration block_start;  // block placed to its first instruction
+  Duration block_exit;   // last instruction of a block to its slot being free
+  Duration warp_start;   // serial launcher time per warp, SM-wide
+  Duration warp_setup;   // further time per warp of the same block, not occupying the launcher
+  double blocks_per_cycle = 0;  // block scheduler rate, GPU-wide, at clock.sm
 };
 
-struct TensorSpec {               // dense FLOP per cycle and SM by operand type; 0: not supported
+struct TensorSpec {  // dense FLOP per cycle and SM by operand type; 0: not supported
   double fp16 = 0, bf16 = 0, tf32 = 0, fp8 = 0, int8 = 0, fp4 = 0, fp64 = 0;
 };
 
@@ -148,10 +153,11 @@ struct GpuSpec {
   PowerSpec power;
   ProvenanceMap provenance;
 
-  [[nodiscard]] std::int64_t sms() const;             // sum of gpcs
-  [[nodiscard]] Hertz sm_clock() const;               // sm or sm_max, as clock.mode says
+  [[nodiscard]] std::int64_t sms() const;               // sum of gpcs
+  [[nodiscard]] Hertz sm_clock() const;                 // sm or sm_max, as clock.mode says
   [[nodiscard]] Bandwidth sustained_bandwidth() const;  // hbm.bandwidth x efficiency
-  [[nodiscard]] Confidence weakest() const;           // over all provenance entries; Assumed if there are none
+  // over all provenance entries; Assumed if there are none
+  [[nodiscard]] Confidence weakest() const;
 };
 
 }  // namespace wavetail::gpu

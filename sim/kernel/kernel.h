@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A kernel as the machine sees it at launch: a grid of blocks, what each block occupies, and the program
-// of every warp role. Plain values; library/ and scenario/ make them, sm/ compiles them, device/ runs them.
+// A kernel as the machine sees it at launch: a grid of blocks, what each block occupies, and the
+// program of every warp role. Plain values; library/ and scenario/ make them, sm/ compiles them,
+// device/ runs them.
 #pragma once
 
 #include <array>
@@ -18,8 +19,8 @@ using Dim3 = std::array<std::int64_t, 3>;  // x, y, z
 
 constexpr std::int64_t volume(const Dim3& d) { return d[0] * d[1] * d[2]; }
 
-// A named range of global memory. Arrays of the same name in different kernels of one scenario are the
-// same memory (the producer's output is the consumer's input, and may still be in L2).
+// A named range of global memory. Arrays of the same name in different kernels of one scenario are
+// the same memory (the producer's output is the consumer's input, and may still be in L2).
 struct Array {
   std::string name;
   Bytes bytes;
@@ -36,22 +37,23 @@ struct Role {
 
 struct Kernel {
   std::string name;
-  std::string role;                  // qkv, attention, ... for reports; may be empty
+  std::string role;  // qkv, attention, ... for reports; may be empty
   Dim3 grid{1, 1, 1};
   Dim3 cluster{1, 1, 1};
-  std::int64_t block = 0;            // threads per block
-  std::int64_t registers = 0;        // per thread, as launched
-  Bytes shared_memory;               // static + dynamic, per block
+  std::int64_t block = 0;      // threads per block
+  std::int64_t registers = 0;  // per thread, as launched
+  Bytes shared_memory;         // static + dynamic, per block
   std::vector<Array> arrays;
   std::vector<Role> roles;
-  std::optional<unit::Duration> duration;  // a stand-in of stated duration: nothing is simulated inside
+  // a stand-in of stated duration: nothing is simulated inside
+  std::optional<unit::Duration> duration;
 
-  // What the algorithm has to move and compute at least, for the bound (set by templates; own programs
-  // get them from their arrays and ops). Bytes count each touched byte once.
+  // What the algorithm has to move and compute at least, for the bound (set by templates; own
+  // programs get them from their arrays and ops). Bytes count each touched byte once.
   std::optional<Bytes> compulsory_read, compulsory_write;
-  double flops = 0;                  // floating-point operations of the whole launch
-  std::string note;                  // what a template chose and why, one line
-  std::string template_name;         // empty for a program of the scenario's own
+  double flops = 0;           // floating-point operations of the whole launch
+  std::string note;           // what a template chose and why, one line
+  std::string template_name;  // empty for a program of the scenario's own
 };
 
 }  // namespace wavetail::kernel

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// The instructions of a synthetic warp program, as plain values. A program is a list of ops; counted
-// loops and divergent branches hold programs of their own.
+// The instructions of a synthetic warp program, as plain values. A program is a list of ops;
+// counted loops and divergent branches hold programs of their own.
 //
-//   repeat 8 { load x, 16 B per lane, contiguous, 2 of them; wait until none is outstanding; 16 FMA; store y }
+//   repeat 8 { load x, 16 B per lane, contiguous, 2 of them; wait until none is outstanding;
+//              16 FMA; store y }
 #pragma once
 
 #include <cstdint>
@@ -18,10 +19,10 @@ using unit::Bytes;
 enum class Pipe : std::uint8_t { Fp32, Int32, Fp64, Sfu };
 
 enum class OpKind : std::uint8_t {
-  Arithmetic,    // `count` instructions on `pipe`, each depending on the one `distance` before it
-  Load,          // `count` global loads, asynchronous until waited for
-  Store,         // `count` global stores
-  WaitLoads,     // wait until all but the newest `count` load instructions of this warp have returned
+  Arithmetic,  // `count` instructions on `pipe`, each depending on the one `distance` before it
+  Load,        // `count` global loads, asynchronous until waited for
+  Store,       // `count` global stores
+  WaitLoads,   // wait until all but the newest `count` load instructions of this warp have returned
   BlockBarrier,  // __syncthreads()
   Repeat,        // `count` times body[0]
   Diverge,       // the lanes (or warps) of a warp (or block) go separate ways, one per body entry
@@ -34,53 +35,55 @@ enum class Pattern : std::uint8_t {
   RowPerLane,  // as Strided with stride = row pitch: each lane walks a row of its own
   Broadcast,   // all lanes at offset 0
   Random,      // each lane at a seeded random multiple of width within the array
-  Listed,      // lane i at offsets[i] (shorter lists repeat nothing: lanes beyond the list are inactive)
+  Listed,      // lane i at offsets[i]; lanes beyond the end of the list are inactive
 };
 
-// How the instruction's address moves over the array from block to block, warp to warp and trip to trip.
-// Named walks are resolved to strides by the compiler; every address wraps at the array's end.
+// How the instruction's address moves over the array from block to block, warp to warp and trip to
+// trip. Named walks are resolved to strides by the compiler; every address wraps at the array's
+// end.
 enum class WalkKind : std::uint8_t {
   Grid,      // grid-stride loop: all warps of the grid side by side, then the next trip
   Block,     // each block owns a contiguous region, its warps side by side
   Warp,      // each warp owns a contiguous region
-  Thread,    // each thread owns its elements contiguously: lanes are (elements per thread) x width apart
+  Thread,    // each thread owns its elements: lanes are (elements per thread) x width apart
   Same,      // every block reads the same data, its warps side by side
   Everyone,  // every warp reads the same data
   Strides,   // as `strides` says
 };
 
-struct Strides {                         // bytes; may be negative
+struct Strides {                                       // bytes; may be negative
   std::int64_t block_x = 0, block_y = 0, block_z = 0;  // per blockIdx.x/y/z
-  std::int64_t warp = 0;                 // per warp index within the role
-  std::int64_t count = 0;                // per instruction of one `count` run
-  std::vector<std::int64_t> loop = {};        // per trip of the enclosing loops, outermost first
+  std::int64_t warp = 0;                               // per warp index within the role
+  std::int64_t count = 0;                              // per instruction of one `count` run
+  std::vector<std::int64_t> loop = {};  // per trip of the enclosing loops, outermost first
 };
 
 struct MemoryAccess {
-  int array = -1;                        // index into Kernel::arrays
-  int width = 4;                         // bytes per lane: 1, 2, 4, 8 or 16
+  int array = -1;  // index into Kernel::arrays
+  int width = 4;   // bytes per lane: 1, 2, 4, 8 or 16
   Pattern pattern = Pattern::Contiguous;
-  std::int64_t stride = 0;               // bytes, for Strided and RowPerLane
-  std::vector<std::int64_t> offsets;     // bytes, for Listed
-  std::uint64_t seed = 0;                // for Random
-  int lanes = 0;                         // active lanes; 0: the whole warp
-  bool bypass_l1 = false;                // streaming: does not allocate in L1 (ld.global.L1::no_allocate, .cg)
+  std::int64_t stride = 0;            // bytes, for Strided and RowPerLane
+  std::vector<std::int64_t> offsets;  // bytes, for Listed
+  std::uint64_t seed = 0;             // for Random
+  int lanes = 0;                      // active lanes; 0: the whole warp
+  bool bypass_l1 = false;  // streaming: does not allocate in L1 (ld.global.L1::no_allocate, .cg)
   WalkKind walk = WalkKind::Grid;
-  Strides strides;                       // for WalkKind::Strides
-  std::int64_t offset = 0;               // bytes, added to every address
+  Strides strides;          // for WalkKind::Strides
+  std::int64_t offset = 0;  // bytes, added to every address
 };
 
 enum class DivergeBy : std::uint8_t { Lane, Warp };
 
 struct Op {
   OpKind kind = OpKind::Arithmetic;
-  std::int64_t count = 1;                // instructions; Repeat: trips; WaitLoads: loads left outstanding
-  Pipe pipe = Pipe::Fp32;                // Arithmetic
-  std::int64_t distance = 1;             // Arithmetic: instructions between dependent ones
-  int flops_per_lane = 0;                // Arithmetic: floating-point operations per lane and instruction
-  MemoryAccess access;                   // Load, Store
+  std::int64_t count = 1;     // instructions; Repeat: trips; WaitLoads: loads left outstanding
+  Pipe pipe = Pipe::Fp32;     // Arithmetic
+  std::int64_t distance = 1;  // Arithmetic: instructions between dependent ones
+  int flops_per_lane = 0;     // Arithmetic: floating-point operations per lane and instruction
+  MemoryAccess access;        // Load, Store
   DivergeBy diverge_by = DivergeBy::Lane;
-  std::vector<std::vector<Op>> bodies;   // Repeat: one; Diverge: one per way (lanes are split evenly)
+  // Repeat: one; Diverge: one per way (lanes are split evenly)
+  std::vector<std::vector<Op>> bodies;
 };
 
 using Program = std::vector<Op>;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// attention, decode: one query token per sequence reads the whole cache. The cache of a (sequence, KV head)
-// is split over several blocks so that all SMs take part (split-KV); the query heads that share a KV head
-// share one pass over it (GQA). A second kernel, NAME.combine, merges the partial results of the splits.
+// attention, decode: one query token per sequence reads the whole cache. The cache of a (sequence,
+// KV head) is split over several blocks so that all SMs take part (split-KV); the query heads that
+// share a KV head share one pass over it (GQA). A second kernel, NAME.combine, merges the partial
+// results of the splits.
 #include <algorithm>
 
 #include <fmt/format.h>
@@ -13,21 +14,22 @@ namespace wavetail::library {
 
 namespace {
 
-constexpr std::int64_t kWarps = 4;          // per block
-constexpr std::int64_t kBlocksPerSm = 2;    // that the choice of splits aims at
-constexpr std::int64_t kMostLoads = 8;      // of K, and as many of V, in flight per warp
+constexpr std::int64_t kWarps = 4;        // per block
+constexpr std::int64_t kBlocksPerSm = 2;  // that the choice of splits aims at
+constexpr std::int64_t kMostLoads = 8;    // of K, and as many of V, in flight per warp
 
 struct Plan {
   std::int64_t batch = 0, q_heads = 0, kv_heads = 0, group = 0, dim = 0, length = 0;
   std::string dtype;
-  std::int64_t row = 0;             // bytes of a token's key in one head
-  std::int64_t width = 0;           // bytes per lane of a K or V load
-  std::int64_t tokens_per_load = 0; // of a warp
+  std::int64_t row = 0;                // bytes of a token's key in one head
+  std::int64_t width = 0;              // bytes per lane of a K or V load
+  std::int64_t tokens_per_load = 0;    // of a warp
   std::int64_t splits = 1, chunk = 0;  // blocks per (sequence, KV head), tokens per block
-  std::int64_t loads = 0;           // of K per warp
+  std::int64_t loads = 0;              // of K per warp
 };
 
-// As many splits as keep kBlocksPerSm blocks on every SM in one wave, in chunks of whole warp loads.
+// As many splits as keep kBlocksPerSm blocks on every SM in one wave, in chunks of whole warp
+// loads.
 void choose_splits(Plan& p, std::int64_t wanted, std::int64_t sms) {
   const std::int64_t step = kWarps * p.tokens_per_load;
   const std::int64_t room = std::max<std::int64_t>(1, sms * kBlocksPerSm / (p.batch * p.kv_heads));
@@ -42,26 +44,34 @@ std::vector<Mistake> plan(const Values& v, const gpu::GpuSpec& gpu, Plan& p) {
     return {{"mode", "is prefill, which needs tensor instructions; they are not available yet"}};
   }
   if (!v.has("kv_len")) { return {{"kv_len", "is missing; decode needs the length of the cache"}}; }
-  p = {.batch = v.number("batch"), .q_heads = v.number("q_heads"), .kv_heads = v.number("kv_heads"),
-       .dim = v.number("head_dim"), .length = v.number("kv_len"), .dtype = v.word("dtype")};
+  p = {.batch = v.number("batch"),
+       .q_heads = v.number("q_heads"),
+       .kv_heads = v.number("kv_heads"),
+       .dim = v.number("head_dim"),
+       .length = v.number("kv_len"),
+       .dtype = v.word("dtype")};
   if (p.q_heads % p.kv_heads != 0) {
-    return {{"q_heads", fmt::format("is {}; a multiple of the {} KV heads is needed", p.q_heads, p.kv_heads)}};
+    return {{"q_heads",
+             fmt::format("is {}; a multiple of the {} KV heads is needed", p.q_heads, p.kv_heads)}};
   }
   p.group = p.q_heads / p.kv_heads;
   p.row = p.dim * dtype_bytes(p.dtype);
-  p.width = std::min<std::int64_t>(16, p.row / gpu.sm.warp_size >= 16 ? 16 : std::max<std::int64_t>(p.row / 4, 1));
+  p.width = std::min<std::int64_t>(
+      16, p.row / gpu.sm.warp_size >= 16 ? 16 : std::max<std::int64_t>(p.row / 4, 1));
   const std::int64_t request = gpu.sm.warp_size * p.width;
   if (p.dim % 32 != 0 || request % p.row != 0) {
-    return {{"head_dim", fmt::format("is {}; 32, 64, 128 or 256 fit whole tokens into a warp load", p.dim)}};
+    return {{"head_dim",
+             fmt::format("is {}; 32, 64, 128 or 256 fit whole tokens into a warp load", p.dim)}};
   }
   p.tokens_per_load = request / p.row;
   choose_splits(p, v.number_or("splits", 0), gpu.sms());
   return {};
 }
 
-// Scores of one batch of K loads, or the weighted sum of one of V: unpacking, a product per query head of
-// the group, and for the scores the sum over the lanes of a token.
-void multiply(Listing& code, const Plan& p, std::int64_t loads, bool scores, const gpu::GpuSpec& gpu) {
+// Scores of one batch of K loads, or the weighted sum of one of V: unpacking, a product per query
+// head of the group, and for the scores the sum over the lanes of a token.
+void multiply(Listing& code, const Plan& p, std::int64_t loads, bool scores,
+              const gpu::GpuSpec& gpu) {
   const std::int64_t elements = loads * p.width / dtype_bytes(p.dtype);
   code.unpack(p.dtype, elements);
   code.fp32(elements * p.group, 2 * p.group, 2);
@@ -98,7 +108,8 @@ Listing tile(const Plan& p, std::int64_t loads, std::int64_t done, const gpu::Gp
   return code;
 }
 
-// The block's part of the result, FP32 before a merge: `bytes` per block, contiguous, spread over its warps.
+// The block's part of the result, FP32 before a merge: `bytes` per block, contiguous, spread over
+// its warps.
 void store_result(Listing& code, std::int64_t bytes, const Plan& p, const gpu::GpuSpec& gpu) {
   const std::int64_t per_warp = bytes / kWarps;
   const std::int64_t width = std::clamp<std::int64_t>(per_warp / gpu.sm.warp_size, 1, 16);
@@ -118,7 +129,10 @@ kernel::Kernel split_kernel(const Values& v, const Plan& p, const gpu::GpuSpec& 
   const std::int64_t q_row = p.q_heads * p.row, q_group = p.group * p.row;
   Listing code;
   code.prologue(4);
-  code.load({.array = 0, .width = 4, .strides = {.block_z = 4}, .broadcast = true});  // the sequence's length
+  code.load({.array = 0,
+             .width = 4,
+             .strides = {.block_z = 4},
+             .broadcast = true});  // the sequence's length
   code.wait(0);
   code.load({.array = 4,
              .width = p.width,
@@ -138,8 +152,10 @@ kernel::Kernel split_kernel(const Values& v, const Plan& p, const gpu::GpuSpec& 
   store_result(code, p.group * p.dim * element, p, gpu);
 
   const std::int64_t registers = std::min<std::int64_t>(
-      round_up(32 + std::min(p.loads, kMostLoads) * p.width / 2 + 2 * each, 8), gpu.sm.max_registers_per_thread);
-  kernel::Kernel k = plain_kernel(gpu, {p.splits, p.kv_heads, p.batch}, kWarps * gpu.sm.warp_size, registers, std::move(code));
+      round_up(32 + std::min(p.loads, kMostLoads) * p.width / 2 + 2 * each, 8),
+      gpu.sm.max_registers_per_thread);
+  kernel::Kernel k = plain_kernel(gpu, {p.splits, p.kv_heads, p.batch}, kWarps * gpu.sm.warp_size,
+                                  registers, std::move(code));
   const unit::Bytes cache{p.batch * p.kv_heads * p.length * p.row};
   const std::int64_t result = p.batch * p.q_heads * p.splits * p.dim * element;
   k.arrays = {{".lengths", unit::Bytes{round_up(4 * p.batch, 32)}, false},
@@ -150,8 +166,9 @@ kernel::Kernel split_kernel(const Values& v, const Plan& p, const gpu::GpuSpec& 
   k.compulsory_read = unit::Bytes{2 * cache.count() + p.batch * q_row};
   k.compulsory_write = unit::Bytes{result};
   k.flops = 4.0 * static_cast<double>(p.batch * p.q_heads * p.length * p.dim);
-  k.note = fmt::format("{} splits of {} tokens, {} blocks; {} query heads share a pass over the cache", p.splits,
-                       p.chunk, p.splits * p.kv_heads * p.batch, p.group);
+  k.note = fmt::format(
+      "{} splits of {} tokens, {} blocks; {} query heads share a pass over the cache", p.splits,
+      p.chunk, p.splits * p.kv_heads * p.batch, p.group);
   return k;
 }
 
@@ -180,16 +197,23 @@ kernel::Kernel combine_kernel(const Values& v, const Plan& p, const gpu::GpuSpec
   code.fp32(kWarps, 1, 1);
   code.pack(p.dtype, 1);
   const std::int64_t out_head = p.row, per_warp = out_head / kWarps;
-  const std::int64_t out_width = std::max<std::int64_t>(per_warp / gpu.sm.warp_size, dtype_bytes(p.dtype));
+  const std::int64_t out_width = std::max<std::int64_t>(per_warp / gpu.sm.warp_size,
+                                                        dtype_bytes(p.dtype));
   code.store({.array = 1,
               .width = out_width,
-              .strides = {.block_x = out_head, .block_y = p.group * out_head, .block_z = p.q_heads * out_head, .warp = per_warp},
+              .strides = {.block_x = out_head,
+                          .block_y = p.group * out_head,
+                          .block_z = p.q_heads * out_head,
+                          .warp = per_warp},
               .lanes = static_cast<int>(std::min(gpu.sm.warp_size, per_warp / out_width))});
-  kernel::Kernel k = plain_kernel(gpu, {p.group, p.kv_heads, p.batch}, kWarps * gpu.sm.warp_size,
-                                  std::min<std::int64_t>(round_up(24 + rounds * loads_per_head * width / 4, 8), 128), std::move(code));
+  kernel::Kernel k = plain_kernel(
+      gpu, {p.group, p.kv_heads, p.batch}, kWarps * gpu.sm.warp_size,
+      std::min<std::int64_t>(round_up(24 + rounds * loads_per_head * width / 4, 8), 128),
+      std::move(code));
   k.name = "combine";
   const std::int64_t partials = p.batch * p.q_heads * p.splits * head;
-  k.arrays = {{".partials", unit::Bytes{partials}, false}, {v.array("y"), unit::Bytes{p.batch * p.q_heads * p.row}, false}};
+  k.arrays = {{".partials", unit::Bytes{partials}, false},
+              {v.array("y"), unit::Bytes{p.batch * p.q_heads * p.row}, false}};
   k.compulsory_read = unit::Bytes{partials};
   k.compulsory_write = unit::Bytes{p.batch * p.q_heads * p.row};
   k.flops = 2.0 * static_cast<double>(p.batch * p.q_heads * p.splits * p.dim);
@@ -197,7 +221,8 @@ kernel::Kernel combine_kernel(const Values& v, const Plan& p, const gpu::GpuSpec
   return k;
 }
 
-std::vector<Mistake> make(const Arguments& arguments, const gpu::GpuSpec& gpu, std::vector<kernel::Kernel>& out) {
+std::vector<Mistake> make(const Arguments& arguments, const gpu::GpuSpec& gpu,
+                          std::vector<kernel::Kernel>& out) {
   const Values v(arguments);
   Plan p;
   if (auto mistakes = plan(v, gpu, p); !mistakes.empty()) { return mistakes; }
@@ -209,19 +234,35 @@ std::vector<Mistake> make(const Arguments& arguments, const gpu::GpuSpec& gpu, s
 }  // namespace
 
 Template attention_template() {
-  return {"attention",
-          "decode attention over a KV cache, split over blocks, with a kernel NAME.combine that merges the splits",
-          {{"mode", ParameterKind::Choice, true, 0, 0, {}, {"decode", "prefill"}, "decode: one query token per sequence"},
-           count_parameter("batch", 1, 65535, "1", "sequences"), required_count("q_heads", 1, 1024, "query heads"),
-           required_count("kv_heads", 1, 1024, "KV heads"), count_parameter("head_dim", 32, 512, "128", "elements per head"),
-           count_parameter("kv_len", 1, std::int64_t{1} << 31, {}, "tokens in the cache (decode)"),
-           count_parameter("seqlen", 1, std::int64_t{1} << 31, {}, "tokens of the prompt (prefill)"),
-           flag_parameter("causal", "true", "prefill: a token sees the ones before it"), dtype_parameter(),
-           count_parameter("splits", 1, 1 << 16, {}, "blocks per sequence and KV head; two per SM in all if absent"),
-           flag_parameter("fresh", "false", "every launch reads a cache of its own, as successive layers do"),
-           array_parameter("x", "queries"), array_parameter("y", "output"), array_parameter("keys", "cached keys"),
-           array_parameter("values", "cached values")},
-          &make};
+  return {
+      "attention",
+      "decode attention over a KV cache, split over blocks, with a kernel NAME.combine that merges "
+      "the splits",
+      {{"mode",
+        ParameterKind::Choice,
+        true,
+        0,
+        0,
+        {},
+        {"decode", "prefill"},
+        "decode: one query token per sequence"},
+       count_parameter("batch", 1, 65535, "1", "sequences"),
+       required_count("q_heads", 1, 1024, "query heads"),
+       required_count("kv_heads", 1, 1024, "KV heads"),
+       count_parameter("head_dim", 32, 512, "128", "elements per head"),
+       count_parameter("kv_len", 1, std::int64_t{1} << 31, {}, "tokens in the cache (decode)"),
+       count_parameter("seqlen", 1, std::int64_t{1} << 31, {}, "tokens of the prompt (prefill)"),
+       flag_parameter("causal", "true", "prefill: a token sees the ones before it"),
+       dtype_parameter(),
+       count_parameter("splits", 1, 1 << 16, {},
+                       "blocks per sequence and KV head; two per SM in all if absent"),
+       flag_parameter("fresh", "false",
+                      "every launch reads a cache of its own, as successive layers do"),
+       array_parameter("x", "queries"),
+       array_parameter("y", "output"),
+       array_parameter("keys", "cached keys"),
+       array_parameter("values", "cached values")},
+      &make};
 }
 
 }  // namespace wavetail::library

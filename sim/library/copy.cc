@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// copy: every thread loads a few vectors, then stores them. As memory-copy kernels of libraries do, one
-// block handles one contiguous tile and the grid covers the array.
+// copy: every thread loads a few vectors, then stores them. As memory-copy kernels of libraries do,
+// one block handles one contiguous tile and the grid covers the array.
 #include <fmt/format.h>
 
 #include "library/all.h"
@@ -10,15 +10,19 @@ namespace wavetail::library {
 
 namespace {
 
-std::vector<Mistake> make(const Arguments& arguments, const gpu::GpuSpec& gpu, std::vector<kernel::Kernel>& out) {
+std::vector<Mistake> make(const Arguments& arguments, const gpu::GpuSpec& gpu,
+                          std::vector<kernel::Kernel>& out) {
   const Values v(arguments);
-  const std::int64_t bytes = v.number("bytes"), width = v.number("width"), unroll = v.number("unroll");
+  const std::int64_t bytes = v.number("bytes"), width = v.number("width"),
+                     unroll = v.number("unroll");
   const std::int64_t threads = v.number("block"), tile = threads * width * unroll;
   if (auto mistakes = check_width("width", width); !mistakes.empty()) { return mistakes; }
   if (threads % gpu.sm.warp_size != 0) {
-    return {{"block", fmt::format("is {}; whole warps of {} are needed", threads, gpu.sm.warp_size)}};
+    return {
+        {"block", fmt::format("is {}; whole warps of {} are needed", threads, gpu.sm.warp_size)}};
   }
-  const kernel::Strides strides{.block_x = tile, .warp = gpu.sm.warp_size * width, .count = threads * width};
+  const kernel::Strides strides{
+      .block_x = tile, .warp = gpu.sm.warp_size * width, .count = threads * width};
   Listing code;
   code.prologue(2);
   code.load({.array = 0, .width = width, .count = unroll, .strides = strides});
@@ -26,7 +30,8 @@ std::vector<Mistake> make(const Arguments& arguments, const gpu::GpuSpec& gpu, s
   code.store({.array = 1, .width = width, .count = unroll, .strides = strides});
 
   const std::int64_t registers = round_up(16 + unroll * ceil_div(width, 4), 8);
-  kernel::Kernel k = plain_kernel(gpu, {ceil_div(bytes, tile), 1, 1}, threads, registers, std::move(code));
+  kernel::Kernel k = plain_kernel(gpu, {ceil_div(bytes, tile), 1, 1}, threads, registers,
+                                  std::move(code));
   const unit::Bytes whole{round_up(bytes, gpu.sm.warp_size * width)};
   k.arrays = {{v.array("x"), whole}, {v.array("y"), whole}};
   k.compulsory_read = k.compulsory_write = unit::Bytes{bytes};

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A pointwise kernel over tensors of possibly different element types, as a framework's vectorised
-// elementwise kernel: a few vectors per thread, no loop. Shared by `elementwise` and the eager norm chain.
+// elementwise kernel: a few vectors per thread, no loop. Shared by `elementwise` and the eager norm
+// chain.
 #pragma once
 
 #include <string>
@@ -20,8 +21,8 @@ struct Tensor {
 struct Pointwise {
   std::int64_t elements = 0;
   std::vector<Tensor> inputs = {}, outputs = {};
-  std::int64_t flops = 1;         // per element
-  std::int64_t sfu = 0;           // special-function operations per element
+  std::int64_t flops = 1;  // per element
+  std::int64_t sfu = 0;    // special-function operations per element
   std::int64_t threads = 256;
 };
 

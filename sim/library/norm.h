@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Shapes of a normalisation (RMSNorm) and its eager form: the eight kernels that a framework launches when
-// nothing is fused, with FP32 intermediates.
+// Shapes of a normalisation (RMSNorm) and its eager form: the eight kernels that a framework
+// launches when nothing is fused, with FP32 intermediates.
 #pragma once
 
 #include <string>
@@ -18,6 +18,7 @@ struct NormShape {
 };
 
 // The chain in launch order, named "1" to "8".
-[[nodiscard]] std::vector<kernel::Kernel> eager_norm(const NormShape& shape, const gpu::GpuSpec& gpu);
+[[nodiscard]] std::vector<kernel::Kernel> eager_norm(const NormShape& shape,
+                                                     const gpu::GpuSpec& gpu);
 
 }  // namespace wavetail::library

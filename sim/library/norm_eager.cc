@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Bytes per element of the chain on 16-bit input: 6 + 8 + 4 + 0 + 0 + 8 + 6 + 4 = 36, against 4 when fused.
+// Bytes per element of the chain on 16-bit input: 6 + 8 + 4 + 0 + 0 + 8 + 6 + 4 = 36, against 4
+// when fused.
 #include <algorithm>
 
 #include <fmt/format.h>
@@ -15,8 +16,9 @@ namespace {
 kernel::Kernel row_mean(const NormShape& s, const gpu::GpuSpec& gpu) {
   constexpr std::int64_t kWidth = 16, kUnroll = 4;
   const std::int64_t row = s.cols * 4, most = gpu.sm.max_threads_per_block;
-  const std::int64_t threads = std::clamp<std::int64_t>(round_up(row / (kWidth * kUnroll), gpu.sm.warp_size),
-                                                        gpu.sm.warp_size, s.rows < gpu.sms() ? most : 256);
+  const std::int64_t threads = std::clamp<std::int64_t>(
+      round_up(row / (kWidth * kUnroll), gpu.sm.warp_size), gpu.sm.warp_size,
+      s.rows < gpu.sms() ? most : 256);
   Listing code, body;
   code.prologue(1);
   body.load({.array = 0,
@@ -50,8 +52,10 @@ kernel::Kernel row_mean(const NormShape& s, const gpu::GpuSpec& gpu) {
 std::vector<kernel::Kernel> eager_norm(const NormShape& s, const gpu::GpuSpec& gpu) {
   const std::int64_t n = s.rows * s.cols;
   const Tensor x{s.x, s.dtype, n}, wide{".wide", "fp32", n}, square{".square", "fp32", n};
-  const Tensor mean{".mean", "fp32", s.rows}, eps{".shifted", "fp32", s.rows}, rstd{".rstd", "fp32", s.rows};
-  const Tensor scaled{".scaled", "fp32", n}, narrow{".narrow", s.dtype, n}, weights{s.weights, s.dtype, s.cols};
+  const Tensor mean{".mean", "fp32", s.rows}, eps{".shifted", "fp32", s.rows},
+      rstd{".rstd", "fp32", s.rows};
+  const Tensor scaled{".scaled", "fp32", n}, narrow{".narrow", s.dtype, n},
+      weights{s.weights, s.dtype, s.cols};
   const Tensor y{s.y, s.dtype, n};
   const std::vector<Pointwise> before{{.elements = n, .inputs = {x}, .outputs = {wide}, .flops = 0},
                                       {.elements = n, .inputs = {wide}, .outputs = {square}}};

@@ -21,7 +21,8 @@ constexpr std::array kDtypes{Dtype{"fp32", 4}, Dtype{"bf16", 2}, Dtype{"fp16", 2
 }  // namespace
 
 int dtype_bytes(std::string_view dtype) {
-  const auto* at = std::find_if(kDtypes.begin(), kDtypes.end(), [&](const Dtype& d) { return d.name == dtype; });
+  const auto* at = std::find_if(kDtypes.begin(), kDtypes.end(),
+                                [&](const Dtype& d) { return d.name == dtype; });
   return at == kDtypes.end() ? 0 : at->bytes;
 }
 
@@ -81,11 +82,15 @@ void Listing::access(kernel::OpKind kind, const Access& a) {
 }
 
 // BF16 is the upper half of FP32: a shift or a mask per element on the integer pipe. FP16 takes a
-// conversion per element (issued at FP32 rate); FP8 goes through packed FP16, half an instruction more.
+// conversion per element (issued at FP32 rate); FP8 goes through packed FP16, half an instruction
+// more.
 void Listing::unpack(std::string_view dtype, std::int64_t elements) {
   if (dtype == "bf16") { int32(elements, 4); }
   if (dtype == "fp16") { fp32(elements, 4, 0); }
-  if (dtype == "fp8") { fp32(elements, 4, 0); int32(ceil_div(elements, 2), 4); }
+  if (dtype == "fp8") {
+    fp32(elements, 4, 0);
+    int32(ceil_div(elements, 2), 4);
+  }
 }
 
 // One packing conversion makes two BF16 or FP16 elements; FP8 needs a second level.
@@ -111,35 +116,44 @@ bool Values::has(std::string_view name) const {
   return arguments_.numbers.contains(name) || arguments_.words.contains(name);
 }
 
-std::int64_t Values::number(std::string_view name) const { return arguments_.numbers.find(name)->second; }
+std::int64_t Values::number(std::string_view name) const {
+  return arguments_.numbers.find(name)->second;
+}
 
 std::int64_t Values::number_or(std::string_view name, std::int64_t otherwise) const {
   return has(name) ? number(name) : otherwise;
 }
 
-std::string Values::word(std::string_view name) const { return arguments_.words.find(name)->second; }
+std::string Values::word(std::string_view name) const {
+  return arguments_.words.find(name)->second;
+}
 
-std::string Values::array(std::string_view name) const { return has(name) ? word(name) : "." + std::string(name); }
+std::string Values::array(std::string_view name) const {
+  return has(name) ? word(name) : "." + std::string(name);
+}
 
-Parameter count_parameter(std::string_view name, std::int64_t low, std::int64_t high, std::string_view fallback,
-                          std::string_view sentence) {
+Parameter count_parameter(std::string_view name, std::int64_t low, std::int64_t high,
+                          std::string_view fallback, std::string_view sentence) {
   return {name, ParameterKind::Count, false, low, high, fallback, {}, sentence};
 }
 
-Parameter required_count(std::string_view name, std::int64_t low, std::int64_t high, std::string_view sentence) {
+Parameter required_count(std::string_view name, std::int64_t low, std::int64_t high,
+                         std::string_view sentence) {
   return {name, ParameterKind::Count, true, low, high, {}, {}, sentence};
 }
 
-Parameter size_parameter(std::string_view name, std::int64_t low, std::int64_t high, std::string_view fallback,
-                         std::string_view sentence) {
+Parameter size_parameter(std::string_view name, std::int64_t low, std::int64_t high,
+                         std::string_view fallback, std::string_view sentence) {
   return {name, ParameterKind::Size, false, low, high, fallback, {}, sentence};
 }
 
-Parameter required_size(std::string_view name, std::int64_t low, std::int64_t high, std::string_view sentence) {
+Parameter required_size(std::string_view name, std::int64_t low, std::int64_t high,
+                        std::string_view sentence) {
   return {name, ParameterKind::Size, true, low, high, {}, {}, sentence};
 }
 
-Parameter flag_parameter(std::string_view name, std::string_view fallback, std::string_view sentence) {
+Parameter flag_parameter(std::string_view name, std::string_view fallback,
+                         std::string_view sentence) {
   return {name, ParameterKind::Flag, false, 0, 1, fallback, {}, sentence};
 }
 

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// pointer_chase: one thread follows a chain of dependent loads through a set of lines, each line once per
-// round, neighbours in the chain far apart. A first kernel ("NAME.warm", one block) reads the set
-// line by line so that the caches hold what a repeated chase would leave in them; a set that fits L1 is
-// read again at the start of the chase itself, because L1 does not survive a launch.
+// pointer_chase: one thread follows a chain of dependent loads through a set of lines, each line
+// once per round, neighbours in the chain far apart. A first kernel ("NAME.warm", one block) reads
+// the set line by line so that the caches hold what a repeated chase would leave in them; a set
+// that fits L1 is read again at the start of the chase itself, because L1 does not survive a
+// launch.
 #include <algorithm>
 #include <numeric>
 
@@ -30,13 +31,15 @@ void read_all(Listing& code, std::int64_t bytes, std::int64_t warps, const gpu::
   Listing body;
   body.load({.array = 0,
              .count = kUnroll,
-             .strides = {.warp = request, .count = warps * request, .loop = {warps * request * kUnroll}}});
+             .strides = {
+                 .warp = request, .count = warps * request, .loop = {warps * request * kUnroll}}});
   body.wait(0);
   body.loop_step(1);
   code.repeat(ceil_div(bytes, warps * request * kUnroll), std::move(body));
 }
 
-std::vector<Mistake> make(const Arguments& arguments, const gpu::GpuSpec& gpu, std::vector<kernel::Kernel>& out) {
+std::vector<Mistake> make(const Arguments& arguments, const gpu::GpuSpec& gpu,
+                          std::vector<kernel::Kernel>& out) {
   const Values v(arguments);
   const std::int64_t line = gpu.l1.line.count();
   const std::int64_t bytes = v.number("bytes");
@@ -44,14 +47,16 @@ std::vector<Mistake> make(const Arguments& arguments, const gpu::GpuSpec& gpu, s
     return {{"bytes", fmt::format("is {} B; whole lines of {} B are needed", bytes, line)}};
   }
   const std::int64_t lines = bytes / line;
-  const std::int64_t loads = v.number_or("loads", round_up(std::max<std::int64_t>(lines, 4096), lines));
+  const std::int64_t loads = v.number_or("loads",
+                                         round_up(std::max<std::int64_t>(lines, 4096), lines));
   const kernel::Array set{v.array("x"), unit::Bytes{bytes}};
   constexpr std::int64_t kWarps = 32;
 
   Listing warm;
   warm.prologue(1);
   read_all(warm, bytes, kWarps, gpu);
-  kernel::Kernel first = plain_kernel(gpu, {1, 1, 1}, kWarps * gpu.sm.warp_size, 56, std::move(warm));
+  kernel::Kernel first = plain_kernel(gpu, {1, 1, 1}, kWarps * gpu.sm.warp_size, 56,
+                                      std::move(warm));
   first.name = "warm";
   first.arrays = {set};
   first.compulsory_read = unit::Bytes{bytes};
@@ -68,7 +73,8 @@ std::vector<Mistake> make(const Arguments& arguments, const gpu::GpuSpec& gpu, s
   chase.arrays = {set};
   chase.compulsory_read = unit::Bytes{std::min(loads, lines) * 8};
   chase.compulsory_write = unit::Bytes{0};
-  chase.note = fmt::format("{} dependent loads over {} lines; time / loads is the latency", loads, lines);
+  chase.note = fmt::format("{} dependent loads over {} lines; time / loads is the latency", loads,
+                           lines);
   out.push_back(std::move(first));
   out.push_back(std::move(chase));
   return {};
@@ -78,9 +84,11 @@ std::vector<Mistake> make(const Arguments& arguments, const gpu::GpuSpec& gpu, s
 
 Template pointer_chase_template() {
   return {"pointer_chase",
-          "one thread follows dependent loads through a set of lines, after a kernel NAME.warm that reads them",
+          "one thread follows dependent loads through a set of lines, after a kernel NAME.warm "
+          "that reads them",
           {required_size("bytes", 128, std::int64_t{1} << 36, "size of the set"),
-           count_parameter("loads", 1, std::int64_t{1} << 31, {}, "dependent loads; if absent whole rounds, at least 4096"),
+           count_parameter("loads", 1, std::int64_t{1} << 31, {},
+                           "dependent loads; if absent whole rounds, at least 4096"),
            array_parameter("x", "array read")},
           &make};
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// sampling: picks a token from FP32 logits, one block per row as serving stacks do: a pass for the maximum,
-// a pass for the sum of exponentials (and the pick itself), each a walk over the vocabulary.
+// sampling: picks a token from FP32 logits, one block per row as serving stacks do: a pass for the
+// maximum, a pass for the sum of exponentials (and the pick itself), each a walk over the
+// vocabulary.
 #include <algorithm>
 
 #include <fmt/format.h>
@@ -14,12 +15,15 @@ namespace {
 
 constexpr std::int64_t kUnroll = 4;
 
-void walk(Listing& code, std::int64_t row, std::int64_t threads, bool exponentials, const gpu::GpuSpec& gpu) {
+void walk(Listing& code, std::int64_t row, std::int64_t threads, bool exponentials,
+          const gpu::GpuSpec& gpu) {
   const std::int64_t tile = threads * 16 * kUnroll;
   Listing body;
-  body.load({.array = 0,
-             .count = kUnroll,
-             .strides = {.block_x = row, .warp = gpu.sm.warp_size * 16, .count = threads * 16, .loop = {tile}}});
+  body.load(
+      {.array = 0,
+       .count = kUnroll,
+       .strides = {
+           .block_x = row, .warp = gpu.sm.warp_size * 16, .count = threads * 16, .loop = {tile}}});
   body.loop_step(1);
   body.wait(0);
   if (exponentials) {
@@ -33,13 +37,15 @@ void walk(Listing& code, std::int64_t row, std::int64_t threads, bool exponentia
   code.shuffle_sum(threads / gpu.sm.warp_size, 1);
 }
 
-std::vector<Mistake> make(const Arguments& arguments, const gpu::GpuSpec& gpu, std::vector<kernel::Kernel>& out) {
+std::vector<Mistake> make(const Arguments& arguments, const gpu::GpuSpec& gpu,
+                          std::vector<kernel::Kernel>& out) {
   const Values v(arguments);
-  const std::int64_t vocabulary = v.number("vocab"), batch = v.number("batch"), row = vocabulary * 4;
+  const std::int64_t vocabulary = v.number("vocab"), batch = v.number("batch"),
+                     row = vocabulary * 4;
   const bool greedy = v.word("method") == "argmax";
-  const std::int64_t threads =
-      std::clamp<std::int64_t>(round_up(vocabulary / 4 / kUnroll, gpu.sm.warp_size), gpu.sm.warp_size,
-                               gpu.sm.max_threads_per_block);
+  const std::int64_t threads = std::clamp<std::int64_t>(
+      round_up(vocabulary / 4 / kUnroll, gpu.sm.warp_size), gpu.sm.warp_size,
+      gpu.sm.max_threads_per_block);
   Listing code;
   code.prologue(2);
   walk(code, row, threads, false, gpu);
@@ -51,7 +57,8 @@ std::vector<Mistake> make(const Arguments& arguments, const gpu::GpuSpec& gpu, s
   k.compulsory_read = unit::Bytes{batch * row};
   k.compulsory_write = unit::Bytes{batch * 4};
   k.flops = static_cast<double>(batch * vocabulary) * (greedy ? 1 : 4);
-  k.note = fmt::format("a block of {} threads per row, {}", threads, greedy ? "one pass" : "two passes");
+  k.note = fmt::format("a block of {} threads per row, {}", threads,
+                       greedy ? "one pass" : "two passes");
   out.push_back(std::move(k));
   return {};
 }
@@ -61,9 +68,18 @@ std::vector<Mistake> make(const Arguments& arguments, const gpu::GpuSpec& gpu, s
 Template sampling_template() {
   return {"sampling",
           "picks the next token from FP32 logits",
-          {required_count("vocab", 32, std::int64_t{1} << 31, "logits per row"), count_parameter("batch", 1, 1 << 20, "1", "rows"),
-           {"method", ParameterKind::Choice, false, 0, 0, "softmax", {"argmax", "softmax"}, "the greatest logit, or a draw by softmax"},
-           array_parameter("x", "logits"), array_parameter("y", "tokens")},
+          {required_count("vocab", 32, std::int64_t{1} << 31, "logits per row"),
+           count_parameter("batch", 1, 1 << 20, "1", "rows"),
+           {"method",
+            ParameterKind::Choice,
+            false,
+            0,
+            0,
+            "softmax",
+            {"argmax", "softmax"},
+            "the greatest logit, or a draw by softmax"},
+           array_parameter("x", "logits"),
+           array_parameter("y", "tokens")},
           &make};
 }
 

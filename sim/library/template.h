@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// A template turns a shape (rows, cols, dtype, ...) into the kernel, or the few kernels in a row, that a
-// library would launch for it. Every template declares its parameters once; the scenario reader checks a
-// file against the declaration and `wavetail list templates` prints it.
+// A template turns a shape (rows, cols, dtype, ...) into the kernel, or the few kernels in a row,
+// that a library would launch for it. Every template declares its parameters once; the scenario
+// reader checks a file against the declaration and `wavetail list templates` prints it.
 //
 //   const Template* t = find_template("gemv");
 //   std::vector<kernel::Kernel> kernels;
 //   std::vector<Mistake> mistakes = build(*t, arguments, gpu, kernels);
 //
-// Names. A kernel's name is empty (it takes the scenario's name for it) or a suffix (NAME.combine). An
-// array's name that begins with '.' is private to the scenario's kernel (NAME.weights); any other is the
-// scenario's own word and is shared by all kernels that use it.
+// Names. A kernel's name is empty (it takes the scenario's name for it) or a suffix (NAME.combine).
+// An array's name that begins with '.' is private to the scenario's kernel (NAME.weights); any
+// other is the scenario's own word and is shared by all kernels that use it.
 #pragma once
 
 #include <cstdint>
@@ -36,9 +36,9 @@ struct Parameter {
   std::string_view name;
   ParameterKind kind = ParameterKind::Count;
   bool required = false;
-  std::int64_t low = 0, high = 0;               // allowed range of Count and Size (bytes)
-  std::string_view fallback;                    // as it would be written; empty: chosen by the template
-  std::vector<std::string_view> choices;        // for Choice
+  std::int64_t low = 0, high = 0;         // allowed range of Count and Size (bytes)
+  std::string_view fallback;              // as it would be written; empty: chosen by the template
+  std::vector<std::string_view> choices;  // for Choice
   std::string_view sentence;
 };
 
@@ -59,16 +59,18 @@ struct Template {
   std::vector<Parameter> parameters;
   // Appends the kernels in launch order; returns mistakes that no single range could catch. Expects
   // arguments with every fallback filled in: call it through build().
-  std::vector<Mistake> (*make)(const Arguments&, const gpu::GpuSpec&, std::vector<kernel::Kernel>&) = nullptr;
+  std::vector<Mistake> (*make)(const Arguments&, const gpu::GpuSpec&,
+                               std::vector<kernel::Kernel>&) = nullptr;
 };
 
 // All templates, in alphabetical order.
 [[nodiscard]] std::span<const Template> templates();
 [[nodiscard]] const Template* find_template(std::string_view name);
 
-// Fills in the fallbacks and appends the kernels in launch order. `kernels` is complete
-// only where no mistake is returned.
-[[nodiscard]] std::vector<Mistake> build(const Template& which, Arguments arguments, const gpu::GpuSpec& gpu,
+// Fills in the fallbacks and appends the kernels in launch order. `kernels` is complete only where
+// no mistake is returned.
+[[nodiscard]] std::vector<Mistake> build(const Template& which, Arguments arguments,
+                                         const gpu::GpuSpec& gpu,
                                          std::vector<kernel::Kernel>& kernels);
 
 }  // namespace wavetail::library

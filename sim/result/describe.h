@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// One declaration per reported field: JSON key (which ends in its unit), unit, sentence. Everything that
-// prints, documents, compares or looks up results walks these functions; there is no second field list.
+// One declaration per reported field: JSON key (which ends in its unit), unit, sentence. Everything
+// that prints, documents, compares or looks up results walks these functions; there is no second
+// field list.
 //
-//   struct Visitor { template <class T> void operator()(std::string_view key, const T& v,
-//                                                       std::string_view unit, std::string_view sentence); };
+//   struct Visitor {
+//     template <class T>
+//     void operator()(std::string_view key, const T& value, std::string_view unit,
+//                     std::string_view sentence);
+//   };
 #pragma once
 
 #include <string_view>
@@ -38,10 +42,13 @@ void describe(V&& v, const SlotCycles& s) {
 
 template <class V>
 void describe(V&& v, const Gaps& g) {
-  v("launch_bound_us", g.launch_bound_us, "us", "device idle while the CPU was still busy with launch calls");
+  v("launch_bound_us", g.launch_bound_us, "us",
+    "device idle while the CPU was still busy with launch calls");
   v("sync_us", g.sync_us, "us", "device idle from a synchronisation until the next launch arrived");
-  v("host_us", g.host_us, "us", "device idle during stated host work that no synchronisation preceded");
-  v("dependency_us", g.dependency_us, "us", "the next launch was queued and waited for the previous kernel's end");
+  v("host_us", g.host_us, "us",
+    "device idle during stated host work that no synchronisation preceded");
+  v("dependency_us", g.dependency_us, "us",
+    "the next launch was queued and waited for the previous kernel's end");
   v("tail_us", g.tail_us, "us", "from the last kernel's end to the end of the run");
 }
 
@@ -51,7 +58,8 @@ void describe(V&& v, const KernelResult& k) {
   v("role", k.role, "", "what the kernel does in a model: qkv, attention, o_proj, ...");
   v("note", k.note, "", "what the template chose");
   v("launches", k.launches, "", "times launched");
-  v("replayed", k.replayed, "", "launches answered from an identical earlier one in the same cache state");
+  v("replayed", k.replayed, "",
+    "launches answered from an identical earlier one in the same cache state");
   v("time_us", k.time_us, "us", "first block dispatched to last block retired, mean per launch");
   v("time_total_us", k.time_total_us, "us", "the same, summed over launches");
   v("grid", k.grid, "blocks", "blocks per launch");
@@ -60,12 +68,16 @@ void describe(V&& v, const KernelResult& k) {
   v("registers", k.registers, "", "registers per thread");
   v("shared_memory_bytes", k.shared_memory_bytes, "bytes", "shared memory per block");
   v("waves", k.waves, "", "rounds of blocks: ceil(grid / (reachable SMs x blocks per SM))");
-  v("wave_efficiency_pct", k.wave_efficiency_pct, "pct", "grid / (waves x blocks that fit at once)");
+  v("wave_efficiency_pct", k.wave_efficiency_pct, "pct",
+    "grid / (waves x blocks that fit at once)");
   v("sms_reached", k.sms_reached, "", "SMs that ran at least one block");
   v("blocks_per_sm", k.blocks_per_sm, "", "blocks that fit on one SM");
-  v("theoretical_occupancy_pct", k.theoretical_occupancy_pct, "pct", "warps that fit / the SM's warp slots");
-  v("achieved_occupancy_pct", k.achieved_occupancy_pct, "pct", "mean resident warps of an active SM / its warp slots");
-  v("warps_of_cap_pct", k.warps_of_cap_pct, "pct", "mean resident warps of an active SM / the warps that fit");
+  v("theoretical_occupancy_pct", k.theoretical_occupancy_pct, "pct",
+    "warps that fit / the SM's warp slots");
+  v("achieved_occupancy_pct", k.achieved_occupancy_pct, "pct",
+    "mean resident warps of an active SM / its warp slots");
+  v("warps_of_cap_pct", k.warps_of_cap_pct, "pct",
+    "mean resident warps of an active SM / the warps that fit");
   v("limiters", k.limiters, "", "every resource that limits the blocks per SM");
   v("dram_read_bytes", k.dram_read_bytes, "bytes", "read from DRAM");
   v("dram_write_bytes", k.dram_write_bytes, "bytes", "written to DRAM");
@@ -76,13 +88,19 @@ void describe(V&& v, const KernelResult& k) {
   v("l2_hit_pct", k.l2_hit_pct, "pct", "sectors found in L2, loads and stores");
   v("l2_sectors", k.l2_sectors, "", "32 B sectors asked of L2");
   v("sectors_per_request", k.sectors_per_request, "", "32 B sectors per warp load or store");
-  v("useful_sector_pct", k.useful_sector_pct, "pct", "bytes that lanes asked for / bytes of the sectors touched");
-  v("bank_wavefronts_per_request", k.bank_wavefronts_per_request, "", "shared-memory wavefronts per request");
-  v("bytes_in_flight", k.bytes_in_flight, "bytes", "bytes of loads under way beyond L1, averaged over time, GPU-wide");
-  v("mean_latency_ns", k.mean_latency_ns, "ns", "issue to return of loads beyond L1, weighted by bytes");
-  v("little_error_pct", k.little_error_pct, "pct", "bytes in flight x time against the sum of bytes x latency, two sums kept apart");
+  v("useful_sector_pct", k.useful_sector_pct, "pct",
+    "bytes that lanes asked for / bytes of the sectors touched");
+  v("bank_wavefronts_per_request", k.bank_wavefronts_per_request, "",
+    "shared-memory wavefronts per request");
+  v("bytes_in_flight", k.bytes_in_flight, "bytes",
+    "bytes of loads under way beyond L1, averaged over time, GPU-wide");
+  v("mean_latency_ns", k.mean_latency_ns, "ns",
+    "issue to return of loads beyond L1, weighted by bytes");
+  v("little_error_pct", k.little_error_pct, "pct",
+    "bytes in flight x time against the sum of bytes x latency, two sums kept apart");
   v("warp_instructions", k.warp_instructions, "", "warp instructions issued");
-  v("active_lanes_pct", k.active_lanes_pct, "pct", "lanes active per warp instruction / lanes of a warp");
+  v("active_lanes_pct", k.active_lanes_pct, "pct",
+    "lanes active per warp instruction / lanes of a warp");
   v("issue_slot_pct", k.issue_slot_pct, "pct", "issue slots used on active SMs");
   v("fp32_pct", k.fp32_pct, "pct", "FP32 pipe busy on active SMs");
   v("tflops", k.tflops, "TFLOP/s", "floating-point operations / time");

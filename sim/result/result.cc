@@ -4,8 +4,8 @@
 namespace wavetail::result {
 
 std::int64_t StallCycles::total() const {
-  return selected + not_selected + long_scoreboard + short_scoreboard + wait + math_pipe_throttle + lg_throttle +
-         barrier + branch_resolving + drain + start + exit;
+  return selected + not_selected + long_scoreboard + short_scoreboard + wait + math_pipe_throttle +
+         lg_throttle + barrier + branch_resolving + drain + start + exit;
 }
 
 StallCycles& StallCycles::operator+=(const StallCycles& o) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A scenario after reading: a GPU, kernels, what the host does, what is expected. Plain values; every
-// mistake in the file was reported before one of these exists.
+// A scenario after reading: a GPU, kernels, what the host does, what is expected. Plain values;
+// every mistake in the file was reported before one of these exists.
 #pragma once
 
 #include <map>
@@ -18,25 +18,27 @@ enum class InitialL2 { Empty, Clean, Dirty };
 
 // How to run; none of it is physics.
 struct Simulation {
-  std::int64_t issue_quantum = 16;  // most instructions that one event may issue; 1 is the exact answer
-  bool replay = true;               // simulate identical launches once
-  double skip_waves = 0;            // 0: off
+  // most instructions that one event may issue; 1 is the exact answer
+  std::int64_t issue_quantum = 16;
+  bool replay = true;     // simulate identical launches once
+  double skip_waves = 0;  // 0: off
   std::uint64_t seed = 1;
 };
 
 struct Expectation {
   enum class Kind { Value, Text, Error };
-  std::string path;                        // JSON path without unit suffixes, as written
+  std::string path;  // JSON path without unit suffixes, as written
   Kind kind = Kind::Value;
-  std::optional<double> value;             // in `unit`
-  std::optional<double> within_pct;        // relative tolerance; absent with a value: exact to the digits shown
-  std::optional<double> at_least, at_most; // in `unit`
-  std::optional<std::string> ratio_to;     // the figure at `path` divided by the figure at this path
-  std::string text;                        // Kind::Text: equal to this; Kind::Error: part of the message
-  std::string unit;                        // "us", "bytes", "pct", "ns", "GB/s", "" ...
-  std::optional<std::string> known_miss;   // id in docs/deviations.md
-  std::string place;                       // file:line:column
-  std::string wanted;                      // for people: "2.1 ms within 10 %"
+  std::optional<double> value;  // in `unit`
+  // relative tolerance; absent with a value: exact to the digits shown
+  std::optional<double> within_pct;
+  std::optional<double> at_least, at_most;  // in `unit`
+  std::optional<std::string> ratio_to;  // the figure at `path` divided by the figure at this path
+  std::string text;  // Kind::Text: equal to this; Kind::Error: part of the message
+  std::string unit;  // "us", "bytes", "pct", "ns", "GB/s", "" ...
+  std::optional<std::string> known_miss;  // id in docs/deviations.md
+  std::string place;                      // file:line:column
+  std::string wanted;                     // for people: "2.1 ms within 10 %"
 };
 
 struct Scenario {
@@ -46,9 +48,10 @@ struct Scenario {
   host::Timeline timeline;
   Simulation simulation;
   InitialL2 initial_l2 = InitialL2::Empty;
-  std::optional<unit::Bytes> model_bytes;      // for MBU: parameters x bytes per parameter
-  std::optional<unit::Duration> assumed_latency;  // `assume: {latency}`: closed-form chain of bytes in flight
-  std::vector<Expectation> expect;             // of the whole file, variants included
+  std::optional<unit::Bytes> model_bytes;  // for MBU: parameters x bytes per parameter
+  // `assume: {latency}`: closed-form chain of bytes in flight
+  std::optional<unit::Duration> assumed_latency;
+  std::vector<Expectation> expect;  // of the whole file, variants included
 };
 
 // A scenario file: the base run and its variants, each already a complete scenario.

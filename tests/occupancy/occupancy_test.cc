@@ -1,0 +1,213 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "occupancy/occupancy.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <random>
+
+#include "support/specs.h"
+
+namespace wavetail::occupancy {
+namespace {
+
+using namespace unit::literals;
+using Names = std::vector<std::string>;
+
+TEST(Occupancy, RegistersBindBeforeSharedMemory) {
+  const auto o = occupy(specs::h100(), {.block = 256, .registers = 128, .shared_memory = 48_KiB});
+  EXPECT_TRUE(o.launchable);
+  EXPECT_EQ(o.limits.registers, 2);
+  EXPECT_EQ(o.limits.shared_memory, 4);
+  EXPECT_EQ(o.limits.warps, 8);
+  EXPECT_EQ(o.blocks_per_sm, 2);
+  EXPECT_EQ(o.warps_per_sm, 16);
+  EXPECT_DOUBLE_EQ(o.theoretical_pct, 25.0);
+  EXPECT_EQ(o.limiters, Names{"registers"});
+  EXPECT_EQ(
+      o.reason,
+      "2 blocks per SM (16 of 64 warps): registers allow 2; shared_memory 4, warps 8, blocks 32");
+}
+
+TEST(Occupancy, EveryResourceAtTheMinimumIsALimiter) {
+  const auto o = occupy(specs::h100(), {.block = 256, .registers = 64, .shared_memory = 48_KiB});
+  EXPECT_DOUBLE_EQ(o.theoretical_pct, 50.0);
+  EXPECT_EQ(o.limiters, (Names{"registers", "shared_memory"}));
+}
+
+TEST(Occupancy, WarpsByRegistersPerThread) {
+  for (const auto& [registers, warps] : {std::pair{32, 64}, {64, 32}, {128, 16}, {255, 8}}) {
+    EXPECT_EQ(occupy(specs::h100(), {.block = 32 * 8, .registers = registers}).warps_per_sm, warps)
+        << registers;
+  }
+}
+
+TEST(Occupancy, TheReservePerBlockCounts) {
+  const auto blocks = [](unit::Bytes b) {
+    return occupy(specs::h100(), {.block = 128, .registers = 32, .shared_memory = b}).blocks_per_sm;
+  };
+  EXPECT_EQ(blocks(64_KiB), 3);
+  EXPECT_EQ(blocks(32_KiB), 6);
+  EXPECT_EQ(blocks(113_KiB), 2);
+  EXPECT_EQ(blocks(114_KiB), 1);
+  EXPECT_EQ(blocks(227_KiB), 1);
+}
+
+TEST(Occupancy, SharedMemoryAboveTheBlockLimitIsRefused) {
+  const auto o = occupy(specs::h100(), {.block = 128, .registers = 32, .shared_memory = 228_KiB});
+  EXPECT_FALSE(o.launchable);
+  EXPECT_EQ(o.blocks_per_sm, 0);
+  EXPECT_EQ(o.limiters, Names{"shared_memory"});
+  EXPECT_EQ(o.reason, "shared_memory: 228 KiB per block; a block may have up to 227 KiB");
+}
+
+TEST(Occupancy, WarpSpecialisedGemmKeepsItsLaunchValue) {
+  const auto o = occupy(specs::h100(), {.block = 384, .registers = 168, .shared_memory = 200_KiB});
+  EXPECT_EQ(o.blocks_per_sm, 1);
+  EXPECT_DOUBLE_EQ(o.theoretical_pct, 18.75);
+  EXPECT_EQ(o.limiters, (Names{"registers", "shared_memory"}));
+  EXPECT_DOUBLE_EQ(occupy(specs::sm86(), {.block = 384, .registers = 168}).theoretical_pct, 25.0);
+}
+
+TEST(Occupancy, WarpsRoundDownPerSubPartition) {
+  const auto o = occupy(specs::h100(), {.block = 224, .registers = 92});
+  EXPECT_EQ(o.blocks_per_sm, 2);
+  EXPECT_EQ(o.warps_per_sm, 14);
+  EXPECT_EQ(o.limiters, Names{"registers"});
+}
+
+TEST(Occupancy, RegistersRoundUpToEight) {
+  for (const std::int64_t registers : {41, 43, 48}) {
+    EXPECT_EQ(occupy(specs::h100(), {.block = 128, .registers = registers}).blocks_per_sm, 10)
+        << registers;
+  }
+  EXPECT_EQ(occupy(specs::h100(), {.block = 128, .registers = 85}).blocks_per_sm, 5);
+}
+
+TEST(Occupancy, LargeBlocksLeaveRegistersUnused) {
+  EXPECT_EQ(occupy(specs::h100(), {.block = 1024, .registers = 40}).blocks_per_sm, 1);
+  EXPECT_EQ(occupy(specs::h100(), {.block = 256, .registers = 40}).blocks_per_sm, 6);
+  EXPECT_EQ(occupy(specs::h100(), {.block = 128, .registers = 69}).blocks_per_sm, 7);
+  EXPECT_EQ(occupy(specs::h100(), {.block = 128, .registers = 40}).blocks_per_sm, 12);
+}
+
+TEST(Occupancy, BlockSlotsBindForSmallBlocks) {
+  const auto big = occupy(specs::h100(), {.block = 32, .registers = 32});
+  EXPECT_DOUBLE_EQ(big.theoretical_pct, 50.0);
+  EXPECT_EQ(big.limiters, Names{"blocks"});
+  const auto small = occupy(specs::sm86(), {.block = 64, .registers = 40});
+  EXPECT_EQ(small.blocks_per_sm, 16);
+  EXPECT_NEAR(small.theoretical_pct, 66.67, 0.01);
+  EXPECT_EQ(small.limiters, Names{"blocks"});
+}
+
+TEST(Occupancy, WarpAndRegisterLimitsMayTie) {
+  EXPECT_EQ(occupy(specs::h100(), {.block = 768, .registers = 36}).limiters,
+            (Names{"registers", "warps"}));
+  EXPECT_DOUBLE_EQ(occupy(specs::h100(), {.block = 640, .registers = 48}).theoretical_pct, 62.5);
+}
+
+TEST(Occupancy, TheLaunchCheckRoundsWarpsUp) {
+  // 19 warps count as 20: 20 x 3328 registers do not fit, although 19 x 3328 = 63,232 would.
+  const auto o = occupy(specs::h100(), {.block = 608, .registers = 104});
+  EXPECT_FALSE(o.launchable);
+  EXPECT_EQ(o.limiters, Names{"registers"});
+  EXPECT_EQ(o.reason,
+            "registers: 20 warps (in units of 4) x 3328 per warp = 66560; an SM has 65536");
+}
+
+TEST(Occupancy, IdleLanesAreNoLimiter) {
+  const auto o = occupy(specs::h100(), {.block = 100, .registers = 32});
+  EXPECT_EQ(o.blocks_per_sm, 16);
+  EXPECT_DOUBLE_EQ(o.theoretical_pct, 100.0);
+  EXPECT_DOUBLE_EQ(o.lane_pct, 78.125);
+}
+
+TEST(Occupancy, CarveOutIsTheSmallestStepThatHoldsTheBlocks) {
+  const auto o = occupy(specs::h100(), {.block = 256, .registers = 128, .shared_memory = 48_KiB});
+  EXPECT_EQ(o.carveout, 100_KiB);  // 2 x 49 KiB
+  EXPECT_EQ(o.l1, 156_KiB);
+  EXPECT_EQ(occupy(specs::h100(), {.block = 128, .registers = 32, .shared_memory = 227_KiB}).l1,
+            28_KiB);
+}
+
+TEST(Occupancy, ClustersLiveInsideAGpc) {
+  EXPECT_EQ(reachable_sms(specs::h100(), 1), 132);
+  EXPECT_EQ(reachable_sms(specs::h100(), 2), 132);
+  EXPECT_EQ(reachable_sms(specs::h100(), 8), 120);
+  EXPECT_EQ(reachable_sms(specs::h100(), 16), 112);
+  const auto o = occupy(specs::sm86(), {.block = 128, .registers = 32, .cluster = 2});
+  EXPECT_FALSE(o.launchable);
+  EXPECT_EQ(o.reason, "cluster: 2 blocks; sm_86 has no clusters");
+}
+
+TEST(Occupancy, WavesCountWholeRounds) {
+  const Launch tiles{
+      .block = 384, .registers = 168, .shared_memory = 200_KiB, .cluster = 2, .grid = 140};
+  const auto o = occupy(specs::h100(), tiles);
+  EXPECT_EQ(o.waves, 2);
+  EXPECT_NEAR(o.wave_efficiency_pct, 53.03, 0.01);
+  auto cluster_of_eight = tiles;
+  cluster_of_eight.cluster = 8;
+  cluster_of_eight.grid = 120;
+  EXPECT_EQ(occupy(specs::h100(), cluster_of_eight).waves, 1);
+  cluster_of_eight.grid = 128;
+  EXPECT_EQ(occupy(specs::h100(), cluster_of_eight).waves, 2);
+}
+
+TEST(Occupancy, AMalformedBlockIsRefused) {
+  EXPECT_EQ(occupy(specs::h100(), {.block = 1025, .registers = 32}).reason,
+            "threads: 1025 per block; allowed 1 to 1024");
+  EXPECT_EQ(occupy(specs::h100(), {.block = 128, .registers = 256}).reason,
+            "registers: 256 per thread; allowed up to 255");
+  EXPECT_EQ(occupy(specs::h100(), {.block = 128, .registers = 32, .cluster = 2, .grid = 3}).reason,
+            "cluster: 2 blocks do not divide a grid of 3");
+}
+
+// The slow, obvious way: an SM is a box, and blocks are put in until one does not fit.
+std::int64_t fill_one_sm(const gpu::GpuSpec& g, const Launch& l) {
+  const auto warps = (l.block + 31) / 32;
+  const auto per_warp = (l.registers * 32 + 255) / 256 * 256;
+  const auto per_block = (l.shared_memory.count() + 1024 + 127) / 128 * 128;
+  if ((warps + 3) / 4 * 4 * per_warp > g.sm.registers ||
+      l.shared_memory > g.sm.shared_memory_per_block) {
+    return 0;
+  }
+  std::int64_t free_warps_by_registers = 0;
+  for (int partition = 0; partition < 4; ++partition) {
+    for (auto left = g.sm.registers / 4; left >= per_warp; left -= per_warp) {
+      ++free_warps_by_registers;
+    }
+  }
+  std::int64_t blocks = 0;
+  auto free_warps = g.sm.max_warps;
+  auto memory = g.sm.shared_memory.count();
+  while (blocks < g.sm.max_blocks && free_warps >= warps && free_warps_by_registers >= warps &&
+         memory >= per_block) {
+    ++blocks;
+    free_warps -= warps;
+    free_warps_by_registers -= warps;
+    memory -= per_block;
+  }
+  return blocks;
+}
+
+TEST(Occupancy, AgreesWithFillingAnSmBlockByBlock) {
+  std::mt19937 random(7);
+  const auto pick = [&](int low, int high) {
+    return std::uniform_int_distribution<std::int64_t>(low, high)(random);
+  };
+  for (const auto& g : {specs::h100(), specs::sm86()}) {
+    for (int i = 0; i < 20'000; ++i) {
+      const Launch l{.block = pick(1, 1024),
+                     .registers = pick(1, 255),
+                     .shared_memory = unit::Bytes{pick(0, 1) * pick(0, 228 * 1024)}};
+      ASSERT_EQ(occupy(g, l).blocks_per_sm, fill_one_sm(g, l))
+          << l.block << " threads, " << l.registers << " registers, " << l.shared_memory.count()
+          << " B";
+    }
+  }
+}
+
+}  // namespace
+}  // namespace wavetail::occupancy

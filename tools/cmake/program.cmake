@@ -1,0 +1,24 @@
+# The combined library `wavetail::wavetail` (every room but cli) and the executable `wavetail`.
+add_library(wavetail_all INTERFACE)
+add_library(wavetail::wavetail ALIAS wavetail_all)
+set_target_properties(wavetail_all PROPERTIES EXPORT_NAME wavetail)
+get_property(rooms GLOBAL PROPERTY WAVETAIL_ROOMS)
+foreach(room IN LISTS rooms)
+  if(NOT room STREQUAL "cli")
+    target_link_libraries(wavetail_all INTERFACE wavetail_${room})
+  endif()
+endforeach()
+
+if(EXISTS ${PROJECT_SOURCE_DIR}/sim/cli/main.cc)
+  add_executable(wavetail sim/cli/main.cc)
+  target_link_libraries(wavetail PRIVATE wavetail_cli wavetail_all wavetail_options)
+  target_compile_definitions(wavetail PRIVATE WAVETAIL_VERSION="${PROJECT_VERSION}")
+  set_target_properties(wavetail PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/bin)
+endif()
+
+# The program finds its files in ../share/wavetail beside the folder it lies in; the build tree is laid out
+# like an installed one, with links to the sources.
+file(MAKE_DIRECTORY ${PROJECT_BINARY_DIR}/share/wavetail)
+foreach(folder configs workloads)
+  file(CREATE_LINK ${PROJECT_SOURCE_DIR}/${folder} ${PROJECT_BINARY_DIR}/share/wavetail/${folder} SYMBOLIC)
+endforeach()
