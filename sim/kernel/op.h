@@ -55,7 +55,7 @@ struct Strides {                                       // bytes; may be negative
   std::int64_t block_x = 0, block_y = 0, block_z = 0;  // per blockIdx.x/y/z
   std::int64_t warp = 0;                               // per warp index within the role
   std::int64_t count = 0;                              // per instruction of one `count` run
-  std::vector<std::int64_t> loop;  // per trip of the enclosing loops, outermost first
+  std::vector<std::int64_t> loop = {};  // per trip of the enclosing loops, outermost first
 };
 
 struct MemoryAccess {

@@ -67,8 +67,8 @@ struct Template {
 [[nodiscard]] std::span<const Template> templates();
 [[nodiscard]] const Template* find_template(std::string_view name);
 
-// Fills in the fallbacks, makes the kernels and checks that the GPU can launch them. `kernels` is
-// complete only where no mistake is returned.
+// Fills in the fallbacks and appends the kernels in launch order. `kernels` is complete only where
+// no mistake is returned.
 [[nodiscard]] std::vector<Mistake> build(const Template& which, Arguments arguments,
                                          const gpu::GpuSpec& gpu,
                                          std::vector<kernel::Kernel>& kernels);
