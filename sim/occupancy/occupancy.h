@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// The launch rules: how many blocks of a kernel fit on one SM, what keeps more from fitting, and how many
-// rounds of blocks the grid needs. Exact, without simulation.
+// The launch rules: how many blocks of a kernel fit on one SM, what keeps more from fitting, and
+// how many rounds of blocks the grid needs. Exact, without simulation.
 //
 //   Launch a{.block = 256, .registers = 128, .shared_memory = 48_KiB};
 //   occupy(h100, a)  ->  2 blocks, 16 of 64 warps, 25 %, limited by registers
 //
-// Registers are handed out per warp in units, from the file of the sub-partition where the warp lives; shared
-// memory per block in units, with the driver's reserve on top. `setmaxnreg` moves registers inside a block
-// and changes none of this.
+// Registers are handed out per warp in units, from the file of the sub-partition where the warp
+// lives; shared memory per block in units, with the driver's reserve on top. `setmaxnreg` moves
+// registers inside a block and changes none of this.
 #pragma once
 
 #include <cstdint>
@@ -21,11 +21,11 @@
 namespace wavetail::occupancy {
 
 struct Launch {
-  std::int64_t block = 0;      // threads per block
-  std::int64_t registers = 0;  // per thread
+  std::int64_t block = 0;       // threads per block
+  std::int64_t registers = 0;   // per thread
   unit::Bytes shared_memory{};  // per block, static and dynamic, without the driver's reserve
-  std::int64_t cluster = 1;    // blocks per cluster
-  std::int64_t grid = 0;       // blocks; 0: not known
+  std::int64_t cluster = 1;     // blocks per cluster
+  std::int64_t grid = 0;        // blocks; 0: not known
 };
 
 // Blocks per SM that each resource allows on its own.
@@ -35,19 +35,19 @@ struct Limits {
 
 struct Occupancy {
   bool launchable = false;
-  std::string reason;                 // the binding limits in a sentence, or why the launch is refused
+  std::string reason;  // the binding limits in a sentence, or why the launch is refused
   std::int64_t blocks_per_sm = 0;
   std::int64_t warps_per_block = 0;
   std::int64_t warps_per_sm = 0;
-  double theoretical_pct = 0;         // warps_per_sm / the SM's warp slots
-  double lane_pct = 0;                // threads of a block / lanes of its warps
+  double theoretical_pct = 0;  // warps_per_sm / the SM's warp slots
+  double lane_pct = 0;         // threads of a block / lanes of its warps
   Limits limits;
   std::vector<std::string> limiters;  // every resource that allows no more than blocks_per_sm
-  unit::Bytes carveout;               // smallest selectable shared memory that holds the resident blocks
-  unit::Bytes l1;                     // what the carve-out leaves
-  std::int64_t reachable_sms = 0;     // SMs on which a cluster can place a block
-  std::int64_t waves = 0;             // rounds of blocks; 0 if the grid is not known
-  double wave_efficiency_pct = 0;     // grid / (waves x blocks that fit at once)
+  unit::Bytes carveout;  // smallest selectable shared memory that holds the resident blocks
+  unit::Bytes l1;        // what the carve-out leaves
+  std::int64_t reachable_sms = 0;  // SMs on which a cluster can place a block
+  std::int64_t waves = 0;          // rounds of blocks; 0 if the grid is not known
+  double wave_efficiency_pct = 0;  // grid / (waves x blocks that fit at once)
 
   // Blocks that are resident at once when the grid is large enough.
   [[nodiscard]] std::int64_t capacity() const { return reachable_sms * blocks_per_sm; }
@@ -55,12 +55,13 @@ struct Occupancy {
 
 [[nodiscard]] Launch launch_of(const kernel::Kernel& kernel);
 
-// Never fails: a launch that the hardware refuses comes back with launchable = false, 0 blocks and a reason
-// that names the resource.
+// Never fails: a launch that the hardware refuses comes back with launchable = false, 0 blocks and
+// a reason that names the resource.
 [[nodiscard]] Occupancy occupy(const gpu::GpuSpec& gpu, const Launch& launch);
 
 // Registers that one warp takes from its sub-partition.
-[[nodiscard]] std::int64_t registers_per_warp(const gpu::GpuSpec& gpu, std::int64_t registers_per_thread);
+[[nodiscard]] std::int64_t registers_per_warp(const gpu::GpuSpec& gpu,
+                                              std::int64_t registers_per_thread);
 
 // Shared memory that one block takes from its SM, reserve included.
 [[nodiscard]] unit::Bytes shared_memory_per_block(const gpu::GpuSpec& gpu, unit::Bytes asked);

@@ -24,7 +24,9 @@ TEST(Occupancy, RegistersBindBeforeSharedMemory) {
   EXPECT_EQ(o.warps_per_sm, 16);
   EXPECT_DOUBLE_EQ(o.theoretical_pct, 25.0);
   EXPECT_EQ(o.limiters, Names{"registers"});
-  EXPECT_EQ(o.reason, "2 blocks per SM (16 of 64 warps): registers allow 2; shared_memory 4, warps 8, blocks 32");
+  EXPECT_EQ(
+      o.reason,
+      "2 blocks per SM (16 of 64 warps): registers allow 2; shared_memory 4, warps 8, blocks 32");
 }
 
 TEST(Occupancy, EveryResourceAtTheMinimumIsALimiter) {
@@ -35,7 +37,8 @@ TEST(Occupancy, EveryResourceAtTheMinimumIsALimiter) {
 
 TEST(Occupancy, WarpsByRegistersPerThread) {
   for (const auto& [registers, warps] : {std::pair{32, 64}, {64, 32}, {128, 16}, {255, 8}}) {
-    EXPECT_EQ(occupy(specs::h100(), {.block = 32 * 8, .registers = registers}).warps_per_sm, warps) << registers;
+    EXPECT_EQ(occupy(specs::h100(), {.block = 32 * 8, .registers = registers}).warps_per_sm, warps)
+        << registers;
   }
 }
 
@@ -75,7 +78,8 @@ TEST(Occupancy, WarpsRoundDownPerSubPartition) {
 
 TEST(Occupancy, RegistersRoundUpToEight) {
   for (const std::int64_t registers : {41, 43, 48}) {
-    EXPECT_EQ(occupy(specs::h100(), {.block = 128, .registers = registers}).blocks_per_sm, 10) << registers;
+    EXPECT_EQ(occupy(specs::h100(), {.block = 128, .registers = registers}).blocks_per_sm, 10)
+        << registers;
   }
   EXPECT_EQ(occupy(specs::h100(), {.block = 128, .registers = 85}).blocks_per_sm, 5);
 }
@@ -98,7 +102,8 @@ TEST(Occupancy, BlockSlotsBindForSmallBlocks) {
 }
 
 TEST(Occupancy, WarpAndRegisterLimitsMayTie) {
-  EXPECT_EQ(occupy(specs::h100(), {.block = 768, .registers = 36}).limiters, (Names{"registers", "warps"}));
+  EXPECT_EQ(occupy(specs::h100(), {.block = 768, .registers = 36}).limiters,
+            (Names{"registers", "warps"}));
   EXPECT_DOUBLE_EQ(occupy(specs::h100(), {.block = 640, .registers = 48}).theoretical_pct, 62.5);
 }
 
@@ -107,7 +112,8 @@ TEST(Occupancy, TheLaunchCheckRoundsWarpsUp) {
   const auto o = occupy(specs::h100(), {.block = 608, .registers = 104});
   EXPECT_FALSE(o.launchable);
   EXPECT_EQ(o.limiters, Names{"registers"});
-  EXPECT_EQ(o.reason, "registers: 20 warps (in units of 4) x 3328 per warp = 66560; an SM has 65536");
+  EXPECT_EQ(o.reason,
+            "registers: 20 warps (in units of 4) x 3328 per warp = 66560; an SM has 65536");
 }
 
 TEST(Occupancy, IdleLanesAreNoLimiter) {
@@ -121,7 +127,8 @@ TEST(Occupancy, CarveOutIsTheSmallestStepThatHoldsTheBlocks) {
   const auto o = occupy(specs::h100(), {.block = 256, .registers = 128, .shared_memory = 48_KiB});
   EXPECT_EQ(o.carveout, 100_KiB);  // 2 x 49 KiB
   EXPECT_EQ(o.l1, 156_KiB);
-  EXPECT_EQ(occupy(specs::h100(), {.block = 128, .registers = 32, .shared_memory = 227_KiB}).l1, 28_KiB);
+  EXPECT_EQ(occupy(specs::h100(), {.block = 128, .registers = 32, .shared_memory = 227_KiB}).l1,
+            28_KiB);
 }
 
 TEST(Occupancy, ClustersLiveInsideAGpc) {
@@ -135,7 +142,8 @@ TEST(Occupancy, ClustersLiveInsideAGpc) {
 }
 
 TEST(Occupancy, WavesCountWholeRounds) {
-  const Launch tiles{.block = 384, .registers = 168, .shared_memory = 200_KiB, .cluster = 2, .grid = 140};
+  const Launch tiles{
+      .block = 384, .registers = 168, .shared_memory = 200_KiB, .cluster = 2, .grid = 140};
   const auto o = occupy(specs::h100(), tiles);
   EXPECT_EQ(o.waves, 2);
   EXPECT_NEAR(o.wave_efficiency_pct, 53.03, 0.01);
@@ -161,7 +169,8 @@ std::int64_t fill_one_sm(const gpu::GpuSpec& g, const Launch& l) {
   const auto warps = (l.block + 31) / 32;
   const auto per_warp = (l.registers * 32 + 255) / 256 * 256;
   const auto per_block = (l.shared_memory.count() + 1024 + 127) / 128 * 128;
-  if ((warps + 3) / 4 * 4 * per_warp > g.sm.registers || l.shared_memory > g.sm.shared_memory_per_block) {
+  if ((warps + 3) / 4 * 4 * per_warp > g.sm.registers ||
+      l.shared_memory > g.sm.shared_memory_per_block) {
     return 0;
   }
   std::int64_t free_warps_by_registers = 0;
@@ -173,7 +182,8 @@ std::int64_t fill_one_sm(const gpu::GpuSpec& g, const Launch& l) {
   std::int64_t blocks = 0;
   auto free_warps = g.sm.max_warps;
   auto memory = g.sm.shared_memory.count();
-  while (blocks < g.sm.max_blocks && free_warps >= warps && free_warps_by_registers >= warps && memory >= per_block) {
+  while (blocks < g.sm.max_blocks && free_warps >= warps && free_warps_by_registers >= warps &&
+         memory >= per_block) {
     ++blocks;
     free_warps -= warps;
     free_warps_by_registers -= warps;
@@ -184,13 +194,17 @@ std::int64_t fill_one_sm(const gpu::GpuSpec& g, const Launch& l) {
 
 TEST(Occupancy, AgreesWithFillingAnSmBlockByBlock) {
   std::mt19937 random(7);
-  const auto pick = [&](int low, int high) { return std::uniform_int_distribution<std::int64_t>(low, high)(random); };
+  const auto pick = [&](int low, int high) {
+    return std::uniform_int_distribution<std::int64_t>(low, high)(random);
+  };
   for (const auto& g : {specs::h100(), specs::sm86()}) {
     for (int i = 0; i < 20'000; ++i) {
-      const Launch l{.block = pick(1, 1024), .registers = pick(1, 255),
+      const Launch l{.block = pick(1, 1024),
+                     .registers = pick(1, 255),
                      .shared_memory = unit::Bytes{pick(0, 1) * pick(0, 228 * 1024)}};
       ASSERT_EQ(occupy(g, l).blocks_per_sm, fill_one_sm(g, l))
-          << l.block << " threads, " << l.registers << " registers, " << l.shared_memory.count() << " B";
+          << l.block << " threads, " << l.registers << " registers, " << l.shared_memory.count()
+          << " B";
     }
   }
 }

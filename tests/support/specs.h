@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// GPU descriptions for tests: round numbers of a known part, so that a test's arithmetic can be followed on
-// paper. Tests change only what they are about.
+// GPU descriptions for tests: round numbers of a known part, so that a test's arithmetic can be
+// followed on paper. Tests change only what they are about.
 #pragma once
 
 #include "gpu/spec.h"
@@ -31,9 +31,13 @@ inline gpu::GpuSpec h100() {
           .shared_memory_per_block = 227_KiB,
           .shared_memory_reserved = 1_KiB,
           .shared_memory_unit = 128_B,
-          .carveouts = {0_KiB, 8_KiB, 16_KiB, 32_KiB, 64_KiB, 100_KiB, 132_KiB, 164_KiB, 196_KiB, 228_KiB},
+          .carveouts = {0_KiB, 8_KiB, 16_KiB, 32_KiB, 64_KiB, 100_KiB, 132_KiB, 164_KiB, 196_KiB,
+                        228_KiB},
           .policy = gpu::WarpPolicy::GreedyThenOldest};
-  g.pipes = {.fp32 = {32, 4_cycles}, .int32 = {16, 4_cycles}, .fp64 = {16, 8_cycles}, .sfu = {4, 18_cycles}};
+  g.pipes = {.fp32 = {32, 4_cycles},
+             .int32 = {16, 4_cycles},
+             .fp64 = {16, 8_cycles},
+             .sfu = {4, 18_cycles}};
   g.shared_memory = {29_cycles, unit::BytesPerCycle{128'000}};
   g.l1 = {.latency = 33_cycles,
           .line = 128_B,
@@ -44,7 +48,8 @@ inline gpu::GpuSpec h100() {
           .in_flight_lines = 512,
           .store_lines = 64,
           .queue = 64_cycles};
-  g.crossbar = {unit::BytesPerCycle{40'000}, unit::BytesPerCycle{64'000}, unit::BytesPerCycle{900'000}};
+  g.crossbar = {unit::BytesPerCycle{40'000}, unit::BytesPerCycle{64'000},
+                unit::BytesPerCycle{900'000}};
   g.l2 = {.capacity = 50_MiB,
           .partitions = 2,
           .slices = 80,
@@ -74,7 +79,8 @@ inline gpu::GpuSpec h100() {
               .warp_start = 1_ns,
               .warp_setup = 2_ns,
               .blocks_per_cycle = 0.6};
-  g.tensor = {.fp16 = 4096, .bf16 = 4096, .tf32 = 2048, .fp8 = 8192, .int8 = 8192, .fp4 = 0, .fp64 = 256};
+  g.tensor = {
+      .fp16 = 4096, .bf16 = 4096, .tf32 = 2048, .fp8 = 8192, .int8 = 8192, .fp4 = 0, .fp64 = 256};
   g.power = {700};
   return g;
 }
