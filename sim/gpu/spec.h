@@ -104,6 +104,7 @@ struct HbmSpec {
   Bytes capacity;
   Bytes interleave;  // consecutive bytes on one channel
   Bytes burst;       // smallest access
+  Bytes row;         // row (page) of a pseudo-channel
   Duration latency;  // unloaded dependent load, end to end, mean of near and far
   // lines (128 B) of writes that a channel gathers before it drains them
   std::int64_t write_drain = 0;

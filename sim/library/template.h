@@ -1,7 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// A template turns a shape (rows, cols, dtype, ...) into a kernel::Kernel as a library would launch
-// it. Every template declares its parameters once; the scenario reader checks a file against the
-// declaration and `wavetail list templates` prints it.
+// A template turns a shape (rows, cols, dtype, ...) into the kernel, or the few kernels in a row,
+// that a library would launch for it. Every template declares its parameters once; the scenario
+// reader checks a file against the declaration and `wavetail list templates` prints it.
+//
+//   const Template* t = find_template("gemv");
+//   std::vector<kernel::Kernel> kernels;
+//   std::vector<Mistake> mistakes = build(*t, arguments, gpu, kernels);
+//
+// Names. A kernel's name is empty (it takes the scenario's name for it) or a suffix (NAME.combine).
+// An array's name that begins with '.' is private to the scenario's kernel (NAME.weights); any
+// other is the scenario's own word and is shared by all kernels that use it.
 #pragma once
 
 #include <cstdint>
@@ -21,6 +29,7 @@ enum class ParameterKind : std::uint8_t {
   Size,    // bytes, with a unit
   Choice,  // one of `choices`
   Flag,    // true | false
+  Word,    // a free name, e.g. of an array that kernels share
 };
 
 struct Parameter {
@@ -36,7 +45,7 @@ struct Parameter {
 // Values by parameter name; what the file left out is absent.
 struct Arguments {
   std::map<std::string, std::int64_t, std::less<>> numbers;  // Count, Size in bytes, Flag as 0 or 1
-  std::map<std::string, std::string, std::less<>> words;     // Choice
+  std::map<std::string, std::string, std::less<>> words;     // Choice, Word
 };
 
 struct Mistake {
@@ -48,13 +57,20 @@ struct Template {
   std::string_view name;
   std::string_view sentence;
   std::vector<Parameter> parameters;
-  // Fills `kernel` (all but its name); returns mistakes that no single range could catch.
+  // Appends the kernels in launch order; returns mistakes that no single range could catch. Expects
+  // arguments with every fallback filled in: call it through build().
   std::vector<Mistake> (*make)(const Arguments&, const gpu::GpuSpec&,
-                               kernel::Kernel& kernel) = nullptr;
+                               std::vector<kernel::Kernel>&) = nullptr;
 };
 
 // All templates, in alphabetical order.
 [[nodiscard]] std::span<const Template> templates();
 [[nodiscard]] const Template* find_template(std::string_view name);
+
+// Fills in the fallbacks, makes the kernels and checks that the GPU can launch them. `kernels` is
+// complete only where no mistake is returned.
+[[nodiscard]] std::vector<Mistake> build(const Template& which, Arguments arguments,
+                                         const gpu::GpuSpec& gpu,
+                                         std::vector<kernel::Kernel>& kernels);
 
 }  // namespace wavetail::library

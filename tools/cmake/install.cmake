@@ -20,7 +20,7 @@ endforeach()
 
 set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/wavetail)
 install(EXPORT wavetail_targets NAMESPACE wavetail:: DESTINATION ${package_dir})
-configure_package_config_file(cmake/wavetail-config.cmake.in ${PROJECT_BINARY_DIR}/wavetail-config.cmake
+configure_package_config_file(tools/cmake/wavetail-config.cmake.in ${PROJECT_BINARY_DIR}/wavetail-config.cmake
   INSTALL_DESTINATION ${package_dir})
 write_basic_package_version_file(${PROJECT_BINARY_DIR}/wavetail-config-version.cmake
   COMPATIBILITY SameMinorVersion)

@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "config/load.h"
+
+#include <yaml-cpp/exceptions.h>
+#include <yaml-cpp/parser.h>
+
+#include <map>
+#include <sstream>
+
+#include "config/builder.h"
+
+namespace wavetail::config {
+
+namespace {
+
+// Bytes of the UTF-8 character that begins at `at`; 0 if there is none that YAML allows.
+std::size_t character_length(std::string_view text, std::size_t at) {
+  const auto byte = [&](std::size_t i) {
+    return i < text.size() ? static_cast<unsigned char>(text[i]) : 0U;
+  };
+  const unsigned lead = byte(at);
+  if (lead < 0x80) {
+    return (lead >= 0x20 && lead != 0x7F) || lead == '\t' || lead == '\n' || lead == '\r' ? 1 : 0;
+  }
+  const std::size_t length = lead >= 0xF0 && lead <= 0xF4 ? 4
+                             : lead >= 0xE0               ? 3
+                             : lead >= 0xC2               ? 2
+                                                          : 0;
+  for (std::size_t i = 1; i < length; ++i) {
+    if ((byte(at + i) & 0xC0U) != 0x80U) { return 0; }
+  }
+  const bool overlong = (lead == 0xE0 && byte(at + 1) < 0xA0) ||
+                        (lead == 0xF0 && byte(at + 1) < 0x90);
+  const bool outside = (lead == 0xED && byte(at + 1) > 0x9F) ||
+                       (lead == 0xF4 && byte(at + 1) > 0x8F) || lead > 0xF4;
+  return overlong || outside ? 0 : length;
+}
+
+// Places the first byte that is not text; true if all of it is.
+bool is_text(const std::shared_ptr<const Source>& source, Diagnostics& diagnostics) {
+  Place place{source, 1, 1};
+  const std::string& text = source->text;
+  for (std::size_t at = 0; at < text.size();) {
+    const std::size_t length = character_length(text, at);
+    if (length == 0) {
+      diagnostics.error(
+          place, "this is not a text file: the byte " +
+                     std::to_string(static_cast<unsigned>(static_cast<unsigned char>(text[at]))) +
+                     " is not part of UTF-8 text");
+      return false;
+    }
+    place.column = text[at] == '\n' ? 1 : place.column + static_cast<int>(length);
+    place.line += text[at] == '\n' ? 1 : 0;
+    at += length;
+  }
+  return true;
+}
+
+// Reports and drops duplicate and merge keys of the whole tree, so that the rest can be checked in
+// the same go. Depth is bounded by the builder's limit.
+void check_keys(Node& node, const std::string& path, Diagnostics& diagnostics) {
+  for (std::size_t i = 0; i < node.items.size(); ++i) {
+    check_keys(node.items[i], path + "[" + std::to_string(i) + "]", diagnostics);
+  }
+  std::map<std::string, int> first_line;
+  std::vector<Entry> kept;
+  for (Entry& entry : node.entries) {
+    const std::string here = join(path, entry.key);
+    if (entry.key == "<<") {
+      diagnostics.error(entry.place,
+                        "merge keys (<<) are not read; write the values out or use an alias");
+      continue;
+    }
+    const auto [known, fresh] = first_line.emplace(entry.key, entry.place.line);
+    if (!fresh) {
+      diagnostics.error(entry.place, "'" + here + "' is given twice; first at line " +
+                                         std::to_string(known->second));
+      continue;
+    }
+    check_keys(entry.value, here, diagnostics);
+    kept.push_back(std::move(entry));
+  }
+  node.entries = std::move(kept);
+}
+
+std::optional<Node> parse(const std::shared_ptr<const Source>& source, Diagnostics& diagnostics,
+                          const Limits& limits) {
+  Builder builder(source, limits);
+  try {
+    std::istringstream in(source->text);
+    YAML::Parser parser(in);
+    while (parser.HandleNextDocument(builder)) {}
+  } catch (const Stop& stop) {
+    diagnostics.error(stop.place, stop.message);
+    return std::nullopt;
+  } catch (const YAML::DeepRecursion& e) {
+    diagnostics.error(to_place(source, e.mark),
+                      "values are nested more than " + std::to_string(limits.depth) + " deep");
+    return std::nullopt;
+  } catch (const YAML::Exception& e) {
+    diagnostics.error(to_place(source, e.mark), "this is not YAML: " + e.msg);
+    return std::nullopt;
+  }
+  return builder.take_root();
+}
+
+}  // namespace
+
+std::optional<Node> load_text(std::string name, std::string text, Diagnostics& diagnostics,
+                              const Limits& limits) {
+  if (text.starts_with("\xEF\xBB\xBF")) { text.erase(0, 3); }
+  const auto source = std::make_shared<const Source>(Source{std::move(name), std::move(text)});
+  if (!is_text(source, diagnostics)) { return std::nullopt; }
+  auto root = parse(source, diagnostics, limits);
+  if (root && root->kind == Node::Kind::Null) {
+    diagnostics.error({source, 1, 1}, "the file is empty");
+    return std::nullopt;
+  }
+  if (root) { check_keys(*root, "", diagnostics); }
+  return root;
+}
+
+}  // namespace wavetail::config

@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "event/wheel.h"
+
+#include <algorithm>
+#include <bit>
+
+namespace wavetail::event {
+
+Wheel::Wheel() : head_(kSlots, kNone), tail_(kSlots, kNone), occupied_(kSlots / 64, 0) {
+  nodes_.reserve(1U << 16);
+}
+
+void Wheel::schedule(const Event& e) {
+  ++pending_;
+  const std::int64_t slot = slot_number(e.time);
+  if (slot <= cursor_) {
+    insert_into_batch(e);
+  } else if (slot < cursor_ + kSlots) {
+    append(e);
+  } else {
+    far_.push({e, far_sequence_++});
+  }
+}
+
+void Wheel::append(const Event& e) {
+  std::uint32_t n = free_;
+  if (n == kNone) {
+    n = static_cast<std::uint32_t>(nodes_.size());
+    nodes_.emplace_back();
+  } else {
+    free_ = nodes_[n].next;
+  }
+  nodes_[n].event = e;
+  nodes_[n].next = kNone;
+  const auto index = static_cast<std::uint32_t>(slot_number(e.time)) & (kSlots - 1);
+  if (head_[index] == kNone) {
+    head_[index] = n;
+    occupied_[index >> 6] |= 1ULL << (index & 63);
+    summary_[index >> 12] |= 1ULL << ((index >> 6) & 63);
+  } else {
+    nodes_[tail_[index]].next = n;
+  }
+  tail_[index] = n;
+  ++in_wheel_;
+}
+
+// The open slot is already in order: a late arrival goes behind all events of its time.
+void Wheel::insert_into_batch(const Event& e) {
+  auto behind = std::upper_bound(batch_.begin() + static_cast<std::ptrdiff_t>(batch_next_),
+                                 batch_.end(), e,
+                                 [](const Event& x, const Event& y) { return x.time < y.time; });
+  batch_.insert(behind, e);
+}
+
+bool Wheel::pop(Event& e) {
+  if (batch_next_ == batch_.size() && !advance()) { return false; }
+  e = batch_[batch_next_++];
+  now_ = e.time;
+  ++popped_;
+  --pending_;
+  return true;
+}
+
+bool Wheel::advance() {
+  batch_.clear();
+  batch_next_ = 0;
+  if (in_wheel_ == 0) {
+    if (far_.empty()) { return false; }
+    cursor_ = slot_number(far_.top().event.time) - 1;
+    migrate_far();
+  }
+  cursor_ = next_occupied();
+  migrate_far();
+  open(cursor_);
+  return true;
+}
+
+// First occupied slot after the cursor, as a slot number; at least one exists.
+std::int64_t Wheel::next_occupied() const {
+  const auto start = static_cast<std::uint32_t>(cursor_ + 1) & (kSlots - 1);
+  auto distance_to = [&](std::uint32_t index) {
+    return static_cast<std::int64_t>((index - start) & (kSlots - 1));
+  };
+  const std::uint64_t first = occupied_[start >> 6] >> (start & 63);
+  if (first != 0) { return cursor_ + 1 + std::countr_zero(first); }
+  // Words after the first one, by the summary bits, around the wheel and back to the first word's
+  // low part.
+  const std::uint32_t words = kSlots / 64;
+  std::uint32_t word = ((start >> 6) + 1) & (words - 1);
+  for (;;) {
+    const std::uint64_t group = summary_[word >> 6] >> (word & 63);
+    if (group != 0) {
+      word += static_cast<std::uint32_t>(std::countr_zero(group));
+      const auto bit = static_cast<std::uint32_t>(std::countr_zero(occupied_[word]));
+      return cursor_ + 1 + distance_to((word << 6) + bit);
+    }
+    word = ((word | 63) + 1) & (words - 1);
+  }
+}
+
+// Whatever now lies within the wheel's reach leaves the heap before anything can be appended behind
+// it.
+void Wheel::migrate_far() {
+  while (!far_.empty() && slot_number(far_.top().event.time) < cursor_ + kSlots) {
+    append(far_.top().event);
+    far_.pop();
+  }
+}
+
+void Wheel::open(std::int64_t slot) {
+  const auto index = static_cast<std::uint32_t>(slot) & (kSlots - 1);
+  std::uint32_t n = head_[index];
+  bool sorted = true;
+  while (n != kNone) {
+    Node& node = nodes_[n];
+    sorted = sorted && (batch_.empty() || batch_.back().time <= node.event.time);
+    batch_.push_back(node.event);
+    const std::uint32_t next = node.next;
+    node.next = free_;
+    free_ = n;
+    n = next;
+    --in_wheel_;
+  }
+  head_[index] = tail_[index] = kNone;
+  occupied_[index >> 6] &= ~(1ULL << (index & 63));
+  if (occupied_[index >> 6] == 0) { summary_[index >> 12] &= ~(1ULL << ((index >> 6) & 63)); }
+  if (!sorted) {
+    std::stable_sort(batch_.begin(), batch_.end(),
+                     [](const Event& x, const Event& y) { return x.time < y.time; });
+  }
+}
+
+}  // namespace wavetail::event

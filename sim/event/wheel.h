@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+// The queue of pending events: a timing wheel for the next microsecond and a heap beyond it. Events
+// come out in order of (time, order of scheduling), so that the same input always gives the same
+// run.
+//
+//   Wheel wheel;
+//   wheel.schedule({.time = now + 30_ns, .target = Target::Sm});
+//   while (wheel.pop(e)) { handle(e); }      // handlers schedule further events at e.time or later
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <queue>
+#include <vector>
+
+#include "event/event.h"
+
+namespace wavetail::event {
+
+class Wheel {
+ public:
+  Wheel();
+
+  // e.time must not lie before now().
+  void schedule(const Event& e);
+
+  // Takes the next event; false when none is left.
+  bool pop(Event& e);
+
+  [[nodiscard]] Time now() const { return now_; }
+
+  [[nodiscard]] std::int64_t popped() const { return popped_; }
+
+  [[nodiscard]] std::int64_t pending() const { return pending_; }
+
+ private:
+  static constexpr int kSlotBits = 6;    // a slot spans 64 ps
+  static constexpr int kWheelBits = 14;  // 16,384 slots: 1.05 us
+  static constexpr std::uint32_t kSlots = 1U << kWheelBits;
+  static constexpr std::uint32_t kNone = 0xffffffffU;
+
+  struct Node {
+    Event event;
+    std::uint32_t next = kNone;
+  };
+
+  struct Far {
+    Event event;
+    std::uint64_t sequence = 0;
+  };
+
+  struct Later {
+    bool operator()(const Far& a, const Far& b) const {
+      return a.event.time != b.event.time ? a.event.time > b.event.time : a.sequence > b.sequence;
+    }
+  };
+
+  static std::int64_t slot_number(Time t) { return t.picoseconds() >> kSlotBits; }
+
+  void append(const Event& e);
+  void insert_into_batch(const Event& e);
+  bool advance();
+  [[nodiscard]] std::int64_t next_occupied() const;
+  void migrate_far();
+  void open(std::int64_t slot);
+
+  std::vector<Node> nodes_;
+  std::uint32_t free_ = kNone;
+  std::vector<std::uint32_t> head_, tail_;
+  std::vector<std::uint64_t> occupied_;                    // one bit per slot
+  std::array<std::uint64_t, kSlots / 64 / 64> summary_{};  // one bit per word of occupied_
+  std::int64_t cursor_ = 0;                                // number of the open slot
+  std::vector<Event> batch_;                               // events of the open slot, in order
+  std::size_t batch_next_ = 0;
+  std::int64_t in_wheel_ = 0;
+  std::priority_queue<Far, std::vector<Far>, Later> far_;
+  std::uint64_t far_sequence_ = 0;
+  Time now_;
+  std::int64_t popped_ = 0, pending_ = 0;
+};
+
+}  // namespace wavetail::event

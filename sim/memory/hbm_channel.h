@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+// One pseudo-channel of the HBM: reads are served in the order in which they arrive; writes gather
+// in a queue until a batch of them is complete, then the channel turns round and drains the whole
+// batch while reads wait. An access that opens a row keeps the channel at least `row_access`.
+// Refresh is part of the efficiency that the burst time already contains.
+#pragma once
+
+#include <array>
+#include <cstdint>
+
+#include "unit/quantity.h"
+
+namespace wavetail::memory {
+
+using unit::Duration;
+using unit::Time;
+
+struct ChannelTiming {
+  Duration burst;       // one burst of `burst_bytes`
+  Duration row_access;  // least time of an access that opens a row
+  Duration read_to_write, write_to_read;
+  std::int64_t drain_bursts = 0;  // writes gathered before a drain, in bursts
+};
+
+class HbmChannel {
+ public:
+  // `initial_writes` bursts already wait: channels start out of step, as in a machine that has been
+  // running.
+  explicit HbmChannel(std::int64_t initial_writes = 0) : gathered_(initial_writes) {}
+
+  // A read of `bursts` from `row` that arrives at `at`; returns when its last byte leaves the
+  // channel.
+  Time read(const ChannelTiming& t, Time at, std::int64_t row, std::int64_t bursts);
+
+  // A write; returns when the channel's queue has taken it, which is later than `at` only if an
+  // earlier batch is still being drained and the next one is complete.
+  Time write(const ChannelTiming& t, Time at, std::int64_t bursts);
+
+  [[nodiscard]] Time busy_until() const { return busy_until_; }
+
+  [[nodiscard]] Duration busy() const { return busy_; }
+
+ private:
+  static constexpr std::size_t kBanks = 16;
+
+  Time busy_until_, drained_at_;
+  Duration busy_;
+  std::int64_t gathered_;
+  std::array<std::int64_t, kBanks> open_row_{};
+};
+
+}  // namespace wavetail::memory

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "memory/l1.h"
+
+#include <algorithm>
+
+namespace wavetail::memory {
+
+L1::L1(std::int64_t lines, int ways, std::uint64_t seed)
+    : sets_(static_cast<std::uint64_t>(std::max<std::int64_t>(1, lines / ways))),
+      associativity_(static_cast<std::size_t>(ways)),
+      random_(mix(seed) | 1) {
+  ways_.resize(sets_.divisor() * associativity_);
+}
+
+// Neighbouring lines go to neighbouring sets; the upper address bits rotate the start, so that
+// power-of-two strides spread.
+std::size_t L1::first_way(std::int64_t line) const {
+  const auto n = static_cast<std::uint64_t>(line);
+  const std::uint64_t q = sets_.quotient(n);
+  return sets_.remainder(n + (mix(q) & 0xffff)) * associativity_;
+}
+
+std::int32_t L1::victim(std::size_t first) {
+  random_ ^= random_ << 13;
+  random_ ^= random_ >> 7;
+  random_ ^= random_ << 17;
+  const std::size_t start = (random_ >> 32) % associativity_;
+  for (std::size_t i = 0; i < associativity_; ++i) {
+    const std::size_t w = first + (start + i) % associativity_;
+    if (ways_[w].epoch != epoch_ || ways_[w].pending == 0) { return static_cast<std::int32_t>(w); }
+  }
+  return -1;
+}
+
+L1::Lookup L1::find(std::int64_t line, std::uint8_t sectors) {
+  const std::size_t first = first_way(line);
+  std::int32_t chosen = -1;
+  for (std::size_t w = first; w < first + associativity_; ++w) {
+    Way& way = ways_[w];
+    if (way.epoch != epoch_) {
+      chosen = static_cast<std::int32_t>(w);
+    } else if (way.line == line) {
+      Lookup found;
+      found.hit = sectors & way.valid;
+      found.pending = sectors & way.pending;
+      found.miss = static_cast<std::uint8_t>(sectors & ~(way.valid | way.pending));
+      found.request = way.request;
+      // One fill at a time is remembered per line; further missing sectors travel unallocated
+      // meanwhile.
+      found.way = way.pending == 0 ? static_cast<std::int32_t>(w) : -1;
+      return found;
+    }
+  }
+  if (chosen < 0) { chosen = victim(first); }
+  if (chosen >= 0) { ways_[static_cast<std::size_t>(chosen)] = {line, epoch_, kNoRequest, 0, 0}; }
+  Lookup missed;
+  missed.miss = sectors;
+  missed.way = chosen;
+  return missed;
+}
+
+void L1::await(const Lookup& at, std::uint32_t request) {
+  if (at.way >= 0) {
+    Way& way = ways_[static_cast<std::size_t>(at.way)];
+    way.pending = at.miss;
+    way.request = request;
+  }
+}
+
+void L1::fill(std::int64_t line, std::uint32_t request) {
+  const std::size_t first = first_way(line);
+  for (std::size_t w = first; w < first + associativity_; ++w) {
+    Way& way = ways_[w];
+    if (way.epoch == epoch_ && way.line == line && way.request == request) {
+      way.valid |= way.pending;
+      way.pending = 0;
+      way.request = kNoRequest;
+      return;
+    }
+  }
+}
+
+}  // namespace wavetail::memory

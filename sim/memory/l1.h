@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+// The L1 data cache of one SM: sectored 128-byte lines in what the shared-memory carve-out leaves
+// of the unified memory. A line that waits for its fill is pinned; later loads of a pending sector
+// wait for the same fill. Replacement among the other ways is pseudo-random (measured hit rates
+// beyond capacity follow random replacement, not LRU: GPU cache benchmarks of RRZE-HPC, L1B rows).
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "memory/divider.h"
+
+namespace wavetail::memory {
+
+inline constexpr std::uint32_t kNoRequest = 0xffffffffU;
+
+class L1 {
+ public:
+  L1(std::int64_t lines, int ways, std::uint64_t seed);
+
+  struct Lookup {
+    std::uint8_t hit = 0;                // sectors present
+    std::uint8_t pending = 0;            // sectors on their way, with `request`
+    std::uint8_t miss = 0;               // sectors to fetch
+    std::uint32_t request = kNoRequest;  // the fill that brings the pending ones
+    std::int32_t
+        way = -1;  // where the line lives; -1: no way could be had, fetch without allocation
+  };
+
+  // Looks up `sectors` of `line`; allocates the line if it is absent and a way can be had.
+  [[nodiscard]] Lookup find(std::int64_t line, std::uint8_t sectors);
+
+  // The missing sectors of a looked-up line are on their way with `request`.
+  void await(const Lookup& at, std::uint32_t request);
+
+  // The fill for `line` that `request` brought has arrived.
+  void fill(std::int64_t line, std::uint32_t request);
+
+  // Forgets everything (a kernel starts); lines still pending are forgotten too.
+  void invalidate() { ++epoch_; }
+
+ private:
+  struct Way {
+    std::int64_t line = -1;
+    std::uint32_t epoch = 0;
+    std::uint32_t request = kNoRequest;
+    std::uint8_t valid = 0, pending = 0;
+  };
+
+  [[nodiscard]] std::size_t first_way(std::int64_t line) const;
+  [[nodiscard]] std::int32_t victim(std::size_t first);
+
+  std::vector<Way> ways_;
+  Divider sets_;
+  std::size_t associativity_;
+  std::uint32_t epoch_ = 1;
+  std::uint64_t random_;
+};
+
+}  // namespace wavetail::memory

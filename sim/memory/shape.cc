@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "memory/shape.h"
+
+#include <bit>
+
+namespace wavetail::memory {
+
+namespace {
+
+std::int64_t floor_div(std::int64_t a, std::int64_t b) { return a / b - (a % b < 0 ? 1 : 0); }
+
+// The lines of a shape in the making with a mask of touched bytes each.
+struct Builder {
+  Shape shape;
+  std::array<std::array<std::uint32_t, 4>, kMaxLines> bytes{};  // per sector, one bit per byte
+
+  int line(std::int32_t delta) {
+    for (int i = 0; i < shape.lines; ++i) {
+      if (shape.delta[static_cast<std::size_t>(i)] == delta) { return i; }
+    }
+    shape.delta[static_cast<std::size_t>(shape.lines)] = delta;
+    return shape.lines++;
+  }
+
+  void touch(std::int64_t first, int count) {
+    for (std::int64_t at = first; at < first + count; ++at) {
+      const std::int64_t delta = floor_div(at, kLineBytes);
+      const auto l = static_cast<std::size_t>(line(static_cast<std::int32_t>(delta)));
+      const std::int64_t within = at - delta * kLineBytes;
+      bytes[l][static_cast<std::size_t>(within / kSectorBytes)] |= 1U << (within % kSectorBytes);
+    }
+  }
+
+  Shape finish() {
+    for (std::size_t l = 0; l < static_cast<std::size_t>(shape.lines); ++l) {
+      for (unsigned s = 0; s < 4; ++s) {
+        if (bytes[l][s] == 0) { continue; }
+        shape.mask[l] = static_cast<std::uint8_t>(shape.mask[l] | (1U << s));
+        if (bytes[l][s] == ~0U) {
+          shape.covered[l] = static_cast<std::uint8_t>(shape.covered[l] | (1U << s));
+        }
+      }
+      shape.sectors += std::popcount(shape.mask[l]);
+      shape.partial = shape.partial || shape.covered[l] != shape.mask[l];
+    }
+    return shape;
+  }
+};
+
+}  // namespace
+
+Shape coalesce(std::span<const std::int64_t> offsets, int width, int misalignment) {
+  Builder builder;
+  for (const std::int64_t offset : offsets) { builder.touch(misalignment + offset, width); }
+  builder.shape.lanes = static_cast<int>(offsets.size());
+  builder.shape.useful_bytes = builder.shape.lanes * width;
+  return builder.finish();
+}
+
+}  // namespace wavetail::memory

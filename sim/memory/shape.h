@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+// The coalescer: which 128-byte lines and 32-byte sectors one warp instruction touches, exactly,
+// from its lane addresses. A Shape is relative to the line that holds the instruction's base
+// address, so that a loop over an array computes it once.
+//
+//   32 lanes x 16 B contiguous, aligned:   4 lines, 16 sectors, all full
+//   32 lanes x 4 B, 32 B apart:            8 lines, 32 sectors, 12.5 % of their bytes used
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <span>
+
+namespace wavetail::memory {
+
+inline constexpr int kLineBytes = 128;
+inline constexpr int kSectorBytes = 32;
+inline constexpr int
+    kMaxLines = 64;  // one per lane of the widest warp: accesses are aligned to their width
+
+struct Shape {
+  int lines = 0;
+  int sectors = 0;
+  int useful_bytes = 0;  // lanes x width
+  int lanes = 0;         // active lanes
+  bool partial = false;  // some sector is not covered completely (matters to stores)
+  std::array<std::int32_t, kMaxLines> delta{};    // line number relative to the base address' line
+  std::array<std::uint8_t, kMaxLines> mask{};     // sectors of that line, bit 0 = lowest address
+  std::array<std::uint8_t, kMaxLines> covered{};  // those whose 32 bytes are all asked for
+};
+
+// `offsets`: byte offset of each active lane from the base address; `misalignment`: base address
+// modulo 128; width: bytes per lane, 1 to 16.
+[[nodiscard]] Shape coalesce(std::span<const std::int64_t> offsets, int width, int misalignment);
+
+}  // namespace wavetail::memory

@@ -1,0 +1,429 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "memory/system.h"
+
+#include <algorithm>
+#include <bit>
+
+namespace wavetail::memory {
+
+using event::Event;
+using event::Target;
+
+namespace {
+
+// Bursts of 64 B that hold any of a line's four sectors, as a mask of sectors in whole halves.
+std::uint8_t whole_halves(std::uint8_t sectors) {
+  return static_cast<std::uint8_t>(((sectors & 3) != 0 ? 3 : 0) | ((sectors & 12) != 0 ? 12 : 0));
+}
+
+int halves(std::uint8_t sectors) {
+  return ((sectors & 3) != 0 ? 1 : 0) + ((sectors & 12) != 0 ? 1 : 0);
+}
+
+}  // namespace
+
+System::System(const gpu::GpuSpec& spec, const Clocks& clocks, event::Wheel& wheel,
+               std::uint64_t seed)
+    : wheel_(wheel),
+      timing_(spec, clocks),
+      chunk_shift_(
+          std::countr_zero(static_cast<std::uint64_t>(spec.hbm.interleave.count() / kLineBytes))),
+      channels_divider_(static_cast<std::uint64_t>(spec.hbm.channels)),
+      chunks_per_row_(static_cast<std::uint64_t>(
+          std::max<std::int64_t>(1, spec.hbm.row / spec.hbm.interleave))),
+      partitions_(static_cast<std::uint64_t>(spec.l2.partitions)),
+      l2_(spec.l2.capacity.count() / kLineBytes),
+      slices_(static_cast<std::size_t>(spec.l2.slices)),
+      ingress_(static_cast<std::size_t>(spec.sms())),
+      gpc_ingress_(spec.gpcs.size()),
+      egress_(static_cast<std::size_t>(spec.sms())),
+      l1_ways_(spec.l1.ways),
+      seed_(seed) {
+  for (std::int64_t c = 0; c < spec.hbm.channels; ++c) {
+    const auto gathered = mix(seed + static_cast<std::uint64_t>(c)) %
+                          static_cast<std::uint64_t>(timing_.channel.drain_bursts);
+    channels_.emplace_back(static_cast<std::int64_t>(gathered));
+    slice_of_channel_.push_back(static_cast<std::uint16_t>(c * spec.l2.slices / spec.hbm.channels));
+  }
+  for (std::size_t gpc = 0; gpc < spec.gpcs.size(); ++gpc) {
+    const auto side = gpc * static_cast<std::size_t>(spec.l2.partitions) / spec.gpcs.size();
+    gpc_of_sm_.insert(gpc_of_sm_.end(), static_cast<std::size_t>(spec.gpcs[gpc]),
+                      static_cast<std::uint16_t>(gpc));
+    side_of_sm_.insert(side_of_sm_.end(), static_cast<std::size_t>(spec.gpcs[gpc]),
+                       static_cast<std::uint16_t>(side));
+  }
+  const std::int64_t l1_lines = spec.sm.unified_l1.count() / kLineBytes;
+  for (std::int64_t sm = 0; sm < spec.sms(); ++sm) {
+    l1_.emplace_back(l1_lines, static_cast<int>(l1_ways_), seed + static_cast<std::uint64_t>(sm));
+  }
+}
+
+void System::resize_l1(std::uint16_t sm, std::int64_t lines) {
+  l1_[sm] = L1(std::max(lines, l1_ways_), static_cast<int>(l1_ways_), seed_ + sm);
+}
+
+std::uint32_t System::new_request(const Access& access, const Shape* shape) {
+  std::uint32_t id;
+  if (free_requests_.empty()) {
+    id = static_cast<std::uint32_t>(requests_.size());
+    requests_.emplace_back();
+  } else {
+    id = free_requests_.back();
+    free_requests_.pop_back();
+  }
+  Request& r = requests_[id];
+  r = Request{};
+  r.shape = shape;
+  r.base_line = access.base_line;
+  r.counters = access.counters;
+  r.in_flight = access.in_flight;
+  r.issued = access.issued;
+  r.warp = access.warp;
+  r.sm = access.sm;
+  r.sequence = access.sequence;
+  r.lines = static_cast<std::uint8_t>(access.shape->lines);
+  if (access.own_shape && shape == access.shape) {
+    r.own_shape = keep_shape(*shape);
+    r.shape = &shapes_[static_cast<std::size_t>(r.own_shape)];
+  }
+  return id;
+}
+
+void System::release_request(std::uint32_t id) {
+  if (requests_[id].own_shape >= 0) { free_shapes_.push_back(requests_[id].own_shape); }
+  free_requests_.push_back(id);
+}
+
+std::int32_t System::keep_shape(const Shape& shape) {
+  if (free_shapes_.empty()) {
+    shapes_.push_back(shape);
+    return static_cast<std::int32_t>(shapes_.size() - 1);
+  }
+  const std::int32_t slot = free_shapes_.back();
+  free_shapes_.pop_back();
+  shapes_[static_cast<std::size_t>(slot)] = shape;
+  return slot;
+}
+
+System::LoadOutcome System::load(const Access& access) {
+  result::Counters& c = *access.counters;
+  ++c.load_requests;
+  c.load_sectors += access.shape->sectors;
+  c.useful_load_bytes += access.shape->useful_bytes;
+  if (!access.bypass_l1) { return load_through_l1(access); }
+  const std::uint32_t id = new_request(access, access.shape);
+  requests_[id].waits = 1;
+  requests_[id].bytes = access.shape->sectors * kSectorBytes;
+  send(id, access.departs);
+  return {};
+}
+
+// Splits the instruction into sectors that L1 has, sectors that are on their way already, and the
+// rest, which becomes a request of its own.
+System::LoadOutcome System::load_through_l1(const Access& access) {
+  const Shape& shape = *access.shape;
+  L1& l1 = l1_[access.sm];
+  Shape rest;
+  std::array<L1::Lookup, kMaxLines> missed;
+  merged_with_.clear();
+  int hits = 0;
+  for (int i = 0; i < shape.lines; ++i) {
+    const auto n = static_cast<std::size_t>(i);
+    const L1::Lookup found = l1.find(access.base_line + shape.delta[n], shape.mask[n]);
+    hits += std::popcount(found.hit);
+    if (found.pending != 0 && (merged_with_.empty() || merged_with_.back() != found.request)) {
+      merged_with_.push_back(found.request);
+    }
+    if (found.miss != 0) {
+      const auto m = static_cast<std::size_t>(rest.lines++);
+      missed[m] = found;
+      rest.delta[m] = shape.delta[n];
+      rest.mask[m] = found.miss;
+      rest.sectors += std::popcount(found.miss);
+    }
+  }
+  access.counters->l1_sectors += shape.sectors;
+  access.counters->l1_hit_sectors += hits;
+  if (rest.lines == 0 && merged_with_.empty()) { return {true, access.departs + timing_.l1_hit}; }
+  const bool whole = rest.sectors == shape.sectors;
+  const std::uint32_t id = new_request(access, &shape);
+  if (!whole) {
+    if (requests_[id].own_shape >= 0) { free_shapes_.push_back(requests_[id].own_shape); }
+    requests_[id].own_shape = keep_shape(rest);
+    requests_[id].shape = &shapes_[static_cast<std::size_t>(requests_[id].own_shape)];
+  }
+  for (const std::uint32_t other : merged_with_) {
+    std::uint32_t node = free_dependents_;
+    if (node == kNone) {
+      node = static_cast<std::uint32_t>(dependents_.size());
+      dependents_.emplace_back();
+    } else {
+      free_dependents_ = dependents_[node].next;
+    }
+    dependents_[node] = {id, requests_[other].dependents};
+    requests_[other].dependents = node;
+  }
+  requests_[id].waits = static_cast<std::uint16_t>(merged_with_.size());
+  if (rest.lines > 0) {
+    ++requests_[id].waits;
+    for (std::size_t m = 0; m < static_cast<std::size_t>(rest.lines); ++m) {
+      l1.await(missed[m], id);
+    }
+    requests_[id].in_l1 = true;
+    requests_[id].bytes = rest.sectors * kSectorBytes;
+    send(id, access.departs);
+  }
+  return {};
+}
+
+bool System::is_far(std::uint16_t sm, std::int64_t line) const {
+  const std::uint64_t page = mix(static_cast<std::uint64_t>(line) / kLinesPerPage);
+  return partitions_.remainder(page >> 20) != side_of_sm_[sm];
+}
+
+// A load request is small; its way out is a constant delay.
+void System::send(std::uint32_t id, Time departs) {
+  Request& r = requests_[id];
+  r.in_flight->depart(wheel_.now(), r.bytes);
+  const bool far = is_far(r.sm, r.base_line + r.shape->delta[0]);
+  const Time arrives = departs + timing_.to_l2 + (far ? timing_.far_extra : Duration{0});
+  wheel_.schedule(
+      {arrives, Target::Memory, static_cast<std::uint8_t>(Kind::LoadArrives), r.sm, id, 0});
+}
+
+void System::store(const Access& access) {
+  result::Counters& c = *access.counters;
+  const Shape& shape = *access.shape;
+  ++c.store_requests;
+  c.store_sectors += shape.sectors;
+  c.useful_store_bytes += shape.useful_bytes;
+  c.egress_bytes += shape.sectors * kSectorBytes;
+  const std::uint32_t id = new_request(access, access.shape);
+  const auto out = egress_[access.sm].reserve(
+      access.departs, timing_.egress[static_cast<std::size_t>(shape.sectors)]);
+  const bool far = is_far(access.sm, access.base_line + shape.delta[0]);
+  const Time arrives = out.end + timing_.to_l2 + (far ? timing_.far_extra : Duration{0});
+  wheel_.schedule(
+      {arrives, Target::Memory, static_cast<std::uint8_t>(Kind::StoreArrives), access.sm, id, 0});
+}
+
+void System::handle(const Event& e) {
+  switch (static_cast<Kind>(e.kind)) {
+    case Kind::LoadArrives: load_arrives(e.a); break;
+    case Kind::StoreArrives: store_arrives(e.a); break;
+  }
+}
+
+// Consecutive interleave units go round all channels; each round starts at a hashed channel, so
+// that no power-of-two stride stays on a few of them, and any number of channels is filled evenly.
+System::Place System::place(std::int64_t chunk) const {
+  const auto n = static_cast<std::uint64_t>(chunk);
+  const std::uint64_t round = channels_divider_.quotient(n);
+  const std::uint64_t within = n - round * channels_divider_.divisor();
+  const std::uint64_t start = channels_divider_.remainder(mix(round) >> 24);
+  std::uint64_t channel = within + start;
+  channel -= channel >= channels_divider_.divisor() ? channels_divider_.divisor() : 0;
+  return {static_cast<std::size_t>(channel),
+          static_cast<std::int64_t>(chunks_per_row_.quotient(round))};
+}
+
+// A piece takes its slice, then, for what is missing, its channel. Returns when all its data are at
+// the slice.
+Time System::read_piece(const Piece& piece, result::Counters& counters) {
+  const Place at = place(piece.chunk);
+  const Time served = slices_[slice_of_channel_[at.channel]]
+                          .reserve(wheel_.now(),
+                                   timing_.slice[static_cast<std::size_t>(piece.sectors)])
+                          .end;
+  Time ready = std::max(served, piece.held);
+  if (piece.missing_halves > 0) {
+    const Time data = channels_[at.channel].read(timing_.channel, served + timing_.to_dram, at.row,
+                                                 piece.missing_halves);
+    counters.dram_read_bytes += piece.missing_halves * 2 * kSectorBytes;
+    ready = std::max(ready, data + timing_.from_dram);
+  }
+  return ready;
+}
+
+void System::load_arrives(std::uint32_t id) {
+  Request& r = requests_[id];
+  const Shape& shape = *r.shape;
+  result::Counters& c = *r.counters;
+  c.l2_read_sectors += shape.sectors;
+  Time first{INT64_MAX};
+  Time last{0};
+  std::int64_t page = -1;
+  std::uint32_t frame = L2Directory::kNoFrame;
+  Piece piece;
+  std::array<int, 2 * kLinesPerPage> fresh;  // lines of the open piece whose arrival is to be noted
+  std::array<std::uint32_t, 2 * kLinesPerPage> fresh_frame;
+  std::size_t fresh_count = 0;
+  auto close = [&] {
+    if (piece.chunk < 0) { return; }
+    const Time ready = read_piece(piece, c);
+    for (std::size_t i = 0; i < fresh_count; ++i) {
+      l2_.set_ready(fresh_frame[i], fresh[i], ready);
+    }
+    fresh_count = 0;
+    first = std::min(first, ready);
+    last = std::max(last, ready);
+  };
+  for (int i = 0; i < shape.lines; ++i) {
+    const auto n = static_cast<std::size_t>(i);
+    const std::int64_t line = r.base_line + shape.delta[n];
+    const std::int64_t chunk = line >> chunk_shift_;
+    if (chunk != piece.chunk || fresh_count == fresh.size()) {
+      close();
+      piece = {chunk, 0, 0, Time{}};
+    }
+    if (line / kLinesPerPage != page) {
+      page = line / kLinesPerPage;
+      frame = l2_.find_or_claim(page);
+    }
+    const int within = static_cast<int>(line & (kLinesPerPage - 1));
+    const std::uint8_t valid = l2_.valid(frame, within);
+    const auto missing = static_cast<std::uint8_t>(shape.mask[n] & ~valid);
+    piece.sectors += std::popcount(shape.mask[n]);
+    if (l2_.latest_ready(frame) > wheel_.now() && missing != shape.mask[n]) {
+      piece.held = std::max(piece.held, l2_.ready(frame, within));
+    }
+    c.l2_hit_sectors += std::popcount(static_cast<std::uint8_t>(shape.mask[n] & valid));
+    if (missing != 0) {
+      const auto fetched = static_cast<std::uint8_t>(whole_halves(missing) & ~valid);
+      piece.missing_halves += halves(missing);
+      c.l2_fill_bytes += std::popcount(whole_halves(missing)) * kSectorBytes;
+      l2_.install(frame, within, fetched, false);
+      fresh[fresh_count] = within;
+      fresh_frame[fresh_count++] = frame;
+    }
+  }
+  close();
+  last = std::max(last, make_room(frame, c));
+  const bool far = is_far(r.sm, r.base_line + shape.delta[0]);
+  const Duration back = timing_.from_l2 + (far ? timing_.far_extra : Duration{0});
+  r.first_data = first + back;
+  wheel_.schedule(
+      {last + back, Target::Sm, static_cast<std::uint8_t>(SmNotice::LoadReturned), r.sm, id, 0});
+}
+
+// Full sectors replace what was there; a sector that is only partly written and not held is
+// fetched, which nobody waits for but which costs the channel its burst.
+void System::store_arrives(std::uint32_t id) {
+  Request& r = requests_[id];
+  const Shape& shape = *r.shape;
+  result::Counters& c = *r.counters;
+  c.l2_write_sectors += shape.sectors;
+  Time accepted = wheel_.now();
+  std::int64_t page = -1;
+  std::uint32_t frame = L2Directory::kNoFrame;
+  for (int i = 0; i < shape.lines; ++i) {
+    const auto n = static_cast<std::size_t>(i);
+    const std::int64_t line = r.base_line + shape.delta[n];
+    if (line / kLinesPerPage != page) {
+      page = line / kLinesPerPage;
+      frame = l2_.find_or_claim(page);
+    }
+    const int within = static_cast<int>(line & (kLinesPerPage - 1));
+    const std::uint8_t valid = l2_.valid(frame, within);
+    c.l2_hit_sectors += std::popcount(static_cast<std::uint8_t>(shape.mask[n] & valid));
+    const auto to_fetch = static_cast<std::uint8_t>(shape.mask[n] & ~shape.covered[n] & ~valid);
+    Piece piece{line >> chunk_shift_, std::popcount(shape.mask[n]), halves(to_fetch), Time{}};
+    if (to_fetch != 0) {
+      c.l2_fill_bytes += std::popcount(whole_halves(to_fetch)) * kSectorBytes;
+      l2_.install(frame, within, static_cast<std::uint8_t>(whole_halves(to_fetch) & ~valid), false);
+    }
+    const Time ready = read_piece(piece, c);
+    l2_.install(frame, within, shape.mask[n], true);
+    if (to_fetch != 0) { l2_.set_ready(frame, within, ready); }
+  }
+  accepted = std::max(accepted, make_room(frame, c));
+  const auto lines = static_cast<std::uint32_t>(shape.lines);
+  wheel_.schedule(
+      {accepted, Target::Sm, static_cast<std::uint8_t>(SmNotice::StoreAccepted), r.sm, lines, 0});
+  release_request(id);
+}
+
+Time System::make_room(std::uint32_t keep, result::Counters& counters) {
+  Time accepted{0};
+  if (l2_.lines() > l2_.capacity_lines()) {
+    l2_.shrink(keep, [&](std::int64_t page, const L2Directory::Sectors& dirty) {
+      accepted = std::max(accepted, write_back(page, dirty, counters));
+    });
+  }
+  return accepted;
+}
+
+// The dirty halves of an evicted page join the write queues of their channels. Returns when the
+// last queue has taken its share.
+Time System::write_back(std::int64_t page, const L2Directory::Sectors& dirty,
+                        result::Counters& counters) {
+  Time accepted{0};
+  std::int64_t chunk = -1;
+  std::int64_t bursts = 0;
+  auto flush = [&] {
+    if (bursts > 0) {
+      accepted = std::max(
+          accepted, channels_[place(chunk).channel].write(timing_.channel, wheel_.now(), bursts));
+    }
+    bursts = 0;
+  };
+  for (int line = 0; line < kLinesPerPage; ++line) {
+    const auto sectors = static_cast<std::uint8_t>(
+        (dirty[static_cast<std::size_t>(line >> 4)] >> ((line & 15) * 4)) & 15);
+    if (sectors == 0) { continue; }
+    const std::int64_t next = (page * kLinesPerPage + line) >> chunk_shift_;
+    if (next != chunk) {
+      flush();
+      chunk = next;
+    }
+    bursts += halves(sectors);
+    counters.l2_writeback_bytes += std::popcount(sectors) * kSectorBytes;
+    counters.dram_write_bytes += std::popcount(sectors) * kSectorBytes;
+  }
+  flush();
+  return accepted;
+}
+
+// The data cross the GPC's and the SM's port: they could start when the first piece was there and
+// cannot end before the last one has followed.
+void System::finish_trip(std::uint32_t id) {
+  finished_.clear();
+  Request& r = requests_[id];
+  const auto sectors = static_cast<std::size_t>(r.bytes / kSectorBytes);
+  const Time now = wheel_.now();
+  const Time
+      gpc = gpc_ingress_[gpc_of_sm_[r.sm]].reserve(r.first_data, timing_.gpc_ingress[sectors]).end;
+  const Time port = ingress_[r.sm].reserve(r.first_data, timing_.ingress[sectors]).end;
+  const Time done = std::max({port, gpc, now + timing_.ingress[1]});
+  r.counters->ingress_bytes += r.bytes;
+  r.counters->latency_bytes += r.bytes;
+  r.counters->latency_ps_sum += (done - r.issued).count() * r.bytes;
+  r.in_flight->arrive(done, r.bytes);
+  if (r.in_l1) {
+    L1& l1 = l1_[r.sm];
+    for (int i = 0; i < r.shape->lines; ++i) {
+      l1.fill(r.base_line + r.shape->delta[static_cast<std::size_t>(i)], id);
+    }
+  }
+  std::uint32_t node = r.dependents;
+  while (node != kNone) {
+    const Dependent d = dependents_[node];
+    dependents_[node].next = free_dependents_;
+    free_dependents_ = node;
+    part_arrived(d.request, done);
+    node = d.next;
+  }
+  part_arrived(id, done);
+}
+
+// One of the fills that a load waits for is there.
+void System::part_arrived(std::uint32_t id, Time ready) {
+  Request& r = requests_[id];
+  r.latest = std::max(r.latest, ready);
+  if (--r.waits == 0) {
+    finished_.push_back({r.warp, r.sequence, r.lines, r.latest});
+    release_request(id);
+  }
+}
+
+}  // namespace wavetail::memory

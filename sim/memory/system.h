@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: Apache-2.0
+// The memory below the SMs' load/store units: L1 caches, crossbar, L2 slices, HBM channels.
+//
+// The life of a load here: load() looks up L1; what misses leaves as one request and reaches the L2
+// as one event (load_arrives), where every 256-byte piece takes its slice and, if it is not held,
+// its HBM channel; when the last piece is back at the SM's crossbar port the SM gets a LoadReturned
+// event and calls returned(), which takes the port, fills L1 and says which loads are complete and
+// when.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <vector>
+
+#include "event/server.h"
+#include "event/wheel.h"
+#include "memory/in_flight.h"
+#include "memory/l1.h"
+#include "memory/l2_directory.h"
+#include "memory/shape.h"
+#include "memory/timing.h"
+#include "result/result.h"
+
+namespace wavetail::memory {
+
+// Event kinds that this room sends to an SM (Target::Sm).
+enum class SmNotice : std::uint8_t {
+  LoadReturned = 100,   // a: request; call returned()
+  StoreAccepted = 101,  // a: lines of store credit that are free again
+};
+
+// One warp instruction to global memory.
+struct Access {
+  const Shape* shape = nullptr;  // stays valid until the access is complete, unless `own_shape`
+  std::int64_t base_line = 0;    // line number of the base address
+  std::uint16_t sm = 0;
+  std::uint32_t warp = 0;     // the SM's own token
+  std::uint8_t sequence = 0;  // the SM's own token
+  bool bypass_l1 = false;
+  bool own_shape = false;  // copy the shape: the caller's will change
+  Time issued;             // when the warp issued it
+  Time departs;            // when it leaves the load/store unit
+  result::Counters* counters = nullptr;
+  InFlight* in_flight = nullptr;
+};
+
+class System {
+ public:
+  System(const gpu::GpuSpec& spec, const Clocks& clocks, event::Wheel& wheel, std::uint64_t seed);
+
+  struct LoadOutcome {
+    bool complete = false;  // every sector hit L1
+    Time ready;             // when the data are there, if complete
+  };
+
+  LoadOutcome load(const Access& access);
+
+  // The data leave through the SM's crossbar port; StoreAccepted follows when the L2 has taken
+  // them.
+  void store(const Access& access);
+
+  // A load that is complete.
+  struct Finished {
+    std::uint32_t warp = 0;
+    std::uint8_t sequence = 0;
+    int lines = 0;  // of the instruction
+    Time ready;
+  };
+
+  // To be called at a LoadReturned event; finished(Finished) for the request itself and for every
+  // load that waited for its lines.
+  template <class F>
+  void returned(std::uint32_t request, F&& finished) {
+    finish_trip(request);
+    for (const Finished& f : finished_) { finished(f); }
+  }
+
+  void handle(const event::Event& e);
+
+  // Sizes SM `sm`'s L1; forgets its contents.
+  void resize_l1(std::uint16_t sm, std::int64_t lines);
+
+  void invalidate_l1(std::uint16_t sm) { l1_[sm].invalidate(); }
+
+  [[nodiscard]] L2Directory& l2() { return l2_; }
+
+  [[nodiscard]] const Timing& timing() const { return timing_; }
+
+  [[nodiscard]] std::size_t requests_under_way() const {
+    return requests_.size() - free_requests_.size();
+  }
+
+ private:
+  enum class Kind : std::uint8_t { LoadArrives, StoreArrives };
+  static constexpr std::uint32_t kNone = 0xffffffffU;
+
+  struct Request {
+    const Shape* shape = nullptr;
+    std::int64_t base_line = 0;
+    result::Counters* counters = nullptr;
+    InFlight* in_flight = nullptr;
+    Time issued, first_data, latest;
+    std::uint32_t warp = 0, dependents = kNone;
+    std::int32_t own_shape = -1;
+    std::int32_t bytes = 0;  // beyond L1
+    std::uint16_t sm = 0;
+    std::uint16_t waits = 0;  // fills this load still waits for
+    std::uint8_t sequence = 0;
+    std::uint8_t lines = 0;  // of the instruction
+    bool in_l1 = false;      // its fill has lines allocated in L1
+  };
+
+  struct Dependent {
+    std::uint32_t request, next;
+  };
+
+  // One interleave unit of a request at its slice.
+  struct Piece {
+    std::int64_t chunk = -1;
+    int sectors = 0, missing_halves = 0;
+    Time held;  // when pending lines that it hits will be there
+  };
+
+  std::uint32_t new_request(const Access& access, const Shape* shape);
+  void release_request(std::uint32_t id);
+  std::int32_t keep_shape(const Shape& shape);
+  LoadOutcome load_through_l1(const Access& access);
+  void send(std::uint32_t id, Time departs);
+  void load_arrives(std::uint32_t id);
+  void store_arrives(std::uint32_t id);
+  Time read_piece(const Piece& piece, result::Counters& counters);
+  Time write_back(std::int64_t page, const L2Directory::Sectors& dirty, result::Counters& counters);
+  Time make_room(std::uint32_t keep, result::Counters& counters);
+  void finish_trip(std::uint32_t id);
+  void part_arrived(std::uint32_t id, Time ready);
+  [[nodiscard]] bool is_far(std::uint16_t sm, std::int64_t line) const;
+
+  struct Place {
+    std::size_t channel;
+    std::int64_t row;
+  };
+
+  [[nodiscard]] Place place(std::int64_t chunk) const;
+
+  event::Wheel& wheel_;
+  Timing timing_;
+  int chunk_shift_;  // line number >> chunk_shift_ = interleave unit
+  Divider channels_divider_, chunks_per_row_, partitions_;
+  std::size_t slices_per_channel_ = 1;  // or channels per slice, below
+  std::vector<std::uint16_t> slice_of_channel_, gpc_of_sm_, side_of_sm_;
+  std::vector<L1> l1_;
+  L2Directory l2_;
+  std::vector<event::Server> slices_, ingress_, gpc_ingress_, egress_;
+  std::vector<HbmChannel> channels_;
+  std::vector<Request> requests_;
+  std::vector<std::uint32_t> free_requests_;
+  std::vector<Dependent> dependents_;
+  std::uint32_t free_dependents_ = kNone;
+  std::deque<Shape> shapes_;
+  std::vector<std::int32_t> free_shapes_;
+  std::vector<Finished> finished_;
+  std::vector<std::uint32_t> merged_with_;  // scratch of load_through_l1
+  std::int64_t l1_ways_;
+  std::uint64_t seed_;
+};
+
+}  // namespace wavetail::memory

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "memory/timing.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "memory/divider.h"
+#include "memory/shape.h"
+
+namespace wavetail::memory {
+
+namespace {
+
+// Picoseconds for n sectors at `rate` bytes (thousandths) per cycle of `clock`, rounded up.
+std::vector<Duration> service(gpu::BytesPerCycle rate, const event::Clock& clock) {
+  std::vector<Duration> table;
+  const auto per_second = static_cast<Wide>(rate.count()) *
+                          static_cast<std::uint64_t>(clock.frequency().count());
+  for (int sectors = 0; sectors <= kMaxSectors; ++sectors) {
+    // bytes x 10^12 / (rate/1000 x hertz)
+    const Wide numerator = static_cast<Wide>(sectors) * kSectorBytes * 1'000'000'000'000'000ULL;
+    table.emplace_back(static_cast<std::int64_t>((numerator + per_second - 1) / per_second));
+  }
+  return table;
+}
+
+ChannelTiming channel_timing(const gpu::HbmSpec& hbm) {
+  ChannelTiming t;
+  const double rate = static_cast<double>(hbm.bandwidth.count()) * hbm.efficiency /
+                      static_cast<double>(hbm.channels);
+  t.burst = Duration{
+      static_cast<std::int64_t>(std::ceil(static_cast<double>(hbm.burst.count()) * 1e12 / rate))};
+  t.row_access = hbm.row_access;
+  t.read_to_write = hbm.read_to_write;
+  t.write_to_read = hbm.write_to_read;
+  t.drain_bursts = std::max<std::int64_t>(1, hbm.write_drain * kLineBytes / hbm.burst.count());
+  return t;
+}
+
+Duration at_least_zero(Duration d) { return std::max(d, Duration{0}); }
+
+}  // namespace
+
+Timing::Timing(const gpu::GpuSpec& spec, const Clocks& clocks)
+    : slice(service(spec.l2.slice_bandwidth, clocks.l2)),
+      ingress(service(spec.crossbar.ingress, clocks.l2)),
+      gpc_ingress(service(spec.crossbar.gpc_ingress, clocks.l2)),
+      egress(service(spec.crossbar.egress, clocks.l2)),
+      channel(channel_timing(spec.hbm)),
+      l1_hit(clocks.sm.span(spec.l1.latency)) {
+  const Duration lsu = clocks.sm.span(unit::Cycles{1});
+  const Duration l2_constant = at_least_zero(spec.l2.latency_near - lsu - slice[1] - ingress[1]);
+  to_l2 = l2_constant / 2;
+  from_l2 = l2_constant - to_l2;
+  const bool two_sided = spec.l2.partitions > 1;
+  far_extra = two_sided ? (spec.l2.latency_far - spec.l2.latency_near) / 2 : Duration{0};
+  const Duration l2_mean = spec.l2.latency_near + far_extra;
+  const Duration dram = at_least_zero(spec.hbm.latency - l2_mean -
+                                      std::max(channel.row_access, channel.burst));
+  to_dram = dram / 2;
+  from_dram = dram - to_dram;
+}
+
+}  // namespace wavetail::memory

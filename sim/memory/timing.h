@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+// The constant delays and service times of the way from an SM to DRAM and back, derived once from
+// the GpuSpec. Latencies in the spec are end to end; the hops get what is left after the least
+// service times on the way, so that a lone one-sector load takes exactly the specified time.
+#pragma once
+
+#include <vector>
+
+#include "gpu/spec.h"
+#include "memory/clocks.h"
+#include "memory/hbm_channel.h"
+
+namespace wavetail::memory {
+
+using unit::Duration;
+
+struct Timing {
+  Timing(const gpu::GpuSpec& spec, const Clocks& clocks);
+
+  Duration to_l2, from_l2;      // constant part of each direction, near partition
+  Duration far_extra;           // added in each direction for the far partition
+  Duration to_dram, from_dram;  // slice to channel and back
+  // Service times by number of 32 B sectors, index 0..kMaxSectors.
+  std::vector<Duration> slice, ingress, gpc_ingress, egress;
+  Duration egress_header;  // a load request on its way out
+  ChannelTiming channel;
+  Duration l1_hit;  // load issue to data
+};
+
+inline constexpr int kMaxSectors = 256;
+
+}  // namespace wavetail::memory
