@@ -33,6 +33,13 @@ struct Launch {
   double blocks_of_one = 0;  // on the fullest SM, at least
   double clock_hz = 0;
 
+  // Compulsory reads that are there when the last block ends: a program that does not wait for its
+  // loads may leave as many outstanding as L1 has lines for.
+  [[nodiscard]] double arrived() const {
+    const double lines = sms * static_cast<double>(gpu.l1.in_flight_lines * gpu.l1.line.count());
+    return chain.ends_waiting ? compulsory.read : std::max(0.0, compulsory.read - lines);
+  }
+
   [[nodiscard]] double per_fullest_sm(double total) const { return total / blocks * blocks_of_one; }
 };
 
@@ -67,7 +74,7 @@ class Chain {
 
 void dram(const Launch& l, Chain& chain) {
   const auto& hbm = l.gpu.hbm;
-  const double read = std::max(0.0, l.compulsory.read - l.caches.in_l2_at_start);
+  const double read = std::max(0.0, l.arrived() - l.caches.in_l2_at_start);
   const double l2 = static_cast<double>(l.gpu.l2.capacity.count());
   // Lines that channels have gathered but not drained count as not yet written.
   const double gathered = static_cast<double>(hbm.write_drain * hbm.channels *
@@ -107,7 +114,7 @@ void l2(const Launch& l, Chain& chain) {
   for (const auto& a : l.work.accesses) { stores += a.store ? a.distinct_bytes : 0; }
   stores = std::max(
       0.0, stores - sms * static_cast<double>(l.gpu.l1.store_lines * l.gpu.l1.line.count()));
-  const double in_us = l.compulsory.read / in_rate * 1e6;
+  const double in_us = l.arrived() / in_rate * 1e6;
   const double out_us = stores / out_rate * 1e6;
   if (in_us <= 0 && out_us <= 0) { return; }
   const bool in_binds = in_us >= out_us;
@@ -115,7 +122,7 @@ void l2(const Launch& l, Chain& chain) {
                  .title = in_binds ? "L2 to SMs" : "SMs to L2",
                  .formula = in_binds ? "compulsory reads / least of SM ports, GPC ports, slices"
                                      : "stores / lesser of SM ports, slices",
-                 .inputs = fmt::format("{} / {}", bytes(in_binds ? l.compulsory.read : stores),
+                 .inputs = fmt::format("{} / {}", bytes(in_binds ? l.arrived() : stores),
                                        human((in_binds ? in_rate : out_rate) * 1e-9, "GB/s")),
                  .us = std::max(in_us, out_us)});
 }

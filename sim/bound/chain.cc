@@ -35,12 +35,11 @@ struct Outstanding {
 class Warp {
  public:
   Warp(const gpu::GpuSpec& gpu, const AccessIndex& index, const std::vector<double>& latency_ns,
-       std::int64_t warp, std::int64_t warps)
+       std::int64_t warp)
       : gpu_(gpu),
         index_(index),
         latency_ns_(latency_ns),
         warp_(warp),
-        warps_(warps),
         cycle_ns_(1e9 / static_cast<double>(gpu.sm_clock().count())) {}
 
   void run(const kernel::Program& ops, Lanes lanes) {
@@ -90,7 +89,7 @@ class Warp {
       a.pattern = kernel::Pattern::Strided;
       a.stride = gpu_.l1.sector.count();  // lanes apart: each may need a sector of its own
     }
-    const auto sectors = request_of(a, lanes, gpu_.l1.sector).most_sectors;
+    const auto sectors = request_of(a, lanes).most_sectors;
     const Outstanding run{.first_ready_ns = t_ + latency_ns_[index],
                           .count = op.count,
                           .bytes_each = sectors * static_cast<double>(gpu_.l1.sector.count())};
@@ -181,7 +180,7 @@ class Warp {
   void diverge(const Op& op, Lanes lanes) {
     const auto ways = op.bodies.size();
     if (op.diverge_by == kernel::DivergeBy::Warp) {
-      run(op.bodies[way_of_warp(warp_, warps_, ways)], lanes);
+      run(op.bodies[way_of_warp(warp_, ways)], lanes);
       return;
     }
     for (std::size_t way = 0; way < ways; ++way) {
@@ -193,7 +192,7 @@ class Warp {
   const gpu::GpuSpec& gpu_;
   const AccessIndex& index_;
   const std::vector<double>& latency_ns_;
-  std::int64_t warp_, warps_;
+  std::int64_t warp_;
   double cycle_ns_;
   std::deque<Outstanding> outstanding_;
   std::int64_t count_ = 0;
@@ -210,7 +209,7 @@ BlockChain block_chain(const kernel::Kernel& kernel, const gpu::GpuSpec& gpu,
   std::int64_t first_warp = 0;
   for (const auto& role : kernel.roles) {
     for (std::int64_t w = 0; w < role.warps; ++w) {
-      Warp warp(gpu, index, latency_ns, w, role.warps);
+      Warp warp(gpu, index, latency_ns, w);
       warp.run(role.program, lanes_of_warp(kernel, first_warp + w, gpu.sm.warp_size));
       if (warp.time_ns() > chain.time_ns) {
         chain.time_ns = warp.time_ns();

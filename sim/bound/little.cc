@@ -34,7 +34,8 @@ std::vector<result::ChainLink> in_flight_chain(const gpu::GpuSpec& gpu, unit::Du
 
 unit::Duration least_dram_latency(const gpu::GpuSpec& gpu) {
   const auto half_distance = (gpu.l2.latency_far - gpu.l2.latency_near) / 2;
-  return std::max(gpu.l2.latency_near, gpu.hbm.latency - half_distance);
+  const auto least = gpu.hbm.latency - half_distance - gpu.hbm.row_access;
+  return std::max(gpu.l2.latency_near, least);
 }
 
 }  // namespace wavetail::bound

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <vector>
 
+#include "memory/shape.h"
+
 namespace wavetail::bound {
 
 namespace {
@@ -20,23 +22,31 @@ std::int64_t lane_offset(const kernel::MemoryAccess& a, int lane) {
   return 0;
 }
 
-std::int64_t floor_div(std::int64_t a, std::int64_t b) { return a / b - (a % b < 0 ? 1 : 0); }
-
-// How many different blocks of `size` bytes the ranges [offset, offset + width) touch.
-double touched(const std::vector<std::int64_t>& offsets, std::int64_t width, std::int64_t size) {
-  std::vector<std::int64_t> blocks;
+// Different bytes of the ranges [offset, offset + width).
+double distinct(std::vector<std::int64_t> offsets, std::int64_t width) {
+  std::sort(offsets.begin(), offsets.end());
+  double bytes = 0;
+  std::int64_t end = offsets.front();
   for (const auto offset : offsets) {
-    for (auto b = floor_div(offset, size); b <= floor_div(offset + width - 1, size); ++b) {
-      blocks.push_back(b);
-    }
+    bytes += static_cast<double>(std::max<std::int64_t>(0, offset + width - std::max(end, offset)));
+    end = std::max(end, offset + width);
   }
-  std::sort(blocks.begin(), blocks.end());
-  return static_cast<double>(std::unique(blocks.begin(), blocks.end()) - blocks.begin());
+  return bytes;
+}
+
+// A run of lanes that does not fill whole sectors straddles one more where its address is
+// unaligned.
+double most_sectors(const kernel::MemoryAccess& a, const Request& r) {
+  if (a.pattern == kernel::Pattern::Listed) { return r.lanes; }
+  const auto apart = a.pattern == kernel::Pattern::Contiguous ? std::int64_t{a.width} : a.stride;
+  const bool aligned = a.offset % memory::kSectorBytes == 0 &&
+                       (r.lanes * apart) % memory::kSectorBytes == 0;
+  return aligned ? r.sectors : std::min(static_cast<double>(r.lanes), r.sectors + 1);
 }
 
 }  // namespace
 
-Request request_of(const kernel::MemoryAccess& access, Lanes active, unit::Bytes sector) {
+Request request_of(const kernel::MemoryAccess& access, Lanes active) {
   int end = active.first + active.count;
   if (access.lanes > 0) { end = std::min(end, access.lanes); }
   if (access.pattern == kernel::Pattern::Listed) {
@@ -47,26 +57,20 @@ Request request_of(const kernel::MemoryAccess& access, Lanes active, unit::Bytes
   if (r.lanes == 0) { return r; }
   r.useful_bytes = static_cast<double>(r.lanes) * access.width;
   if (access.pattern == kernel::Pattern::Random) {
-    const auto per_lane = static_cast<double>((access.width + sector.count() - 1) / sector.count());
-    r.sectors = static_cast<double>(r.lanes) * per_lane;
+    r.sectors = r.lanes;  // a lane's bytes never straddle a sector
     r.most_sectors = r.sectors;
     r.distinct_bytes = access.width;
     return r;
   }
   std::vector<std::int64_t> offsets;
   for (int lane = active.first; lane < end; ++lane) {
-    offsets.push_back(access.offset + lane_offset(access, lane));
+    offsets.push_back(lane_offset(access, lane));
   }
-  r.sectors = touched(offsets, access.width, sector.count());
-  // A run of lanes that does not fill whole sectors may straddle one more where its address is
-  // unaligned.
-  const auto span = access.pattern == kernel::Pattern::Contiguous ? std::int64_t{access.width}
-                                                                  : access.stride;
-  const bool aligned = access.pattern != kernel::Pattern::Listed &&
-                       access.offset % sector.count() == 0 &&
-                       (r.lanes * span) % sector.count() == 0;
-  r.most_sectors = aligned ? r.sectors : std::min(static_cast<double>(r.lanes), r.sectors + 1);
-  r.distinct_bytes = touched(offsets, access.width, 1);
+  constexpr std::int64_t kLine = memory::kLineBytes;
+  const auto misalignment = static_cast<int>((access.offset % kLine + kLine) % kLine);
+  r.sectors = memory::coalesce(offsets, access.width, misalignment).sectors;
+  r.most_sectors = most_sectors(access, r);
+  r.distinct_bytes = distinct(std::move(offsets), access.width);
   return r;
 }
 

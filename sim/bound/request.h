@@ -27,7 +27,6 @@ struct Request {
 
 // `active` are the lanes that execute the instruction; the access may narrow them further. The
 // address of the instruction counts as aligned to a line, moved by access.offset.
-[[nodiscard]] Request request_of(const kernel::MemoryAccess& access, Lanes active,
-                                 unit::Bytes sector);
+[[nodiscard]] Request request_of(const kernel::MemoryAccess& access, Lanes active);
 
 }  // namespace wavetail::bound

@@ -5,18 +5,14 @@
 #include <cmath>
 #include <cstdlib>
 
+#include "bound/cover.h"
+
 namespace wavetail::bound {
 
 namespace {
 
 using kernel::Op;
 using kernel::OpKind;
-
-// A loop or index that moves an access, and how often.
-struct Step {
-  double stride = 0;
-  double count = 1;
-};
 
 // Where the walk stands inside one warp.
 struct Place {
@@ -26,35 +22,6 @@ struct Place {
   std::vector<double> trips;         // of the enclosing loops, outermost first
   bool split = false;                // some warps of the role go another way
 };
-
-// What one access covers, gathered warp by warp.
-struct Cover {
-  double warp_distinct = 0;   // bytes of the fullest warp
-  double block_distinct = 0;  // bytes of all warps of a block
-  double
-      block_range = 0;  // bytes that they are spread over, lanes and warps that do nothing included
-  double by_steps = 0;  // WalkKind::Strides: different bytes over the launch, at least
-};
-
-// Different bytes of one access over the launch when it moves by independent steps: a step adds
-// only if it leaves the range that the smaller ones cover, and no step may run past the array's
-// end.
-double unique_of_steps(std::vector<Step> steps, double request_bytes, double request_span,
-                       double array_bytes) {
-  std::sort(steps.begin(), steps.end(),
-            [](const Step& a, const Step& b) { return a.stride < b.stride; });
-  double unique = request_bytes;
-  double extent = request_span;
-  for (const auto& s : steps) {
-    if (s.stride <= 0 || s.count <= 1) { continue; }
-    const double room = std::floor((array_bytes - extent) / s.stride) + 1;
-    const double count = std::min(s.count, room);
-    if (count <= 1) { break; }
-    if (s.stride >= extent) { unique *= count; }
-    extent += s.stride * (count - 1);
-  }
-  return unique;
-}
 
 class Counter {
  public:
@@ -130,7 +97,7 @@ class Counter {
         enters = taken && inside.lanes.count > 0;
       } else {
         inside.split = true;
-        enters = taken && way_of_warp(place.warp, place.warps, ways) == way;
+        enters = taken && way_of_warp(place.warp, ways) == way;
       }
       program(op.bodies[way], inside, enters);
     }
@@ -148,7 +115,7 @@ class Counter {
       a.pattern = kernel::Pattern::Strided;
       a.stride = static_cast<std::int64_t>(per_warp) * a.width;
     }
-    const auto request = request_of(a, place.lanes, gpu_.l1.sector);
+    const auto request = request_of(a, place.lanes);
     issue(per_warp, request.lanes);
     auto& w = work_.accesses[index];
     const bool first = w.requests == 0;
@@ -165,81 +132,17 @@ class Counter {
 
   void cover(std::size_t index, const Op& op, const Request& r, const Place& place) {
     covers_.resize(std::max(covers_.size(), index + 1));
-    auto& c = covers_[index];
-    const double per_warp = place.times * static_cast<double>(op.count);
-    c.warp_distinct = std::max(c.warp_distinct, per_warp * r.distinct_bytes);
-    c.block_distinct += per_warp * r.distinct_bytes;
-    c.block_range = per_warp *
-                    static_cast<double>(place.warps * gpu_.sm.warp_size * op.access.width);
-    auto& w = work_.accesses[index];
-    if (op.access.walk == kernel::WalkKind::Strides) {
-      const double unique = unique_of_steps(steps(op, place), r.distinct_bytes, span(op, r),
-                                            array_bytes(op));
-      c.by_steps = std::max(c.by_steps, unique);
-      w.unique_bytes = std::min(array_bytes(op), c.by_steps);
-    } else if (op.access.pattern != kernel::Pattern::Contiguous) {
-      w.unique_bytes = std::min(array_bytes(op), std::max(w.unique_bytes, r.distinct_bytes));
-    } else {
-      w.unique_bytes = unique_of_walk(c, op.access.walk, place, array_bytes(op));
-    }
+    const Standing at{.grid = kernel_.grid,
+                      .warps = place.warps,
+                      .warp_size = gpu_.sm.warp_size,
+                      .split = place.split,
+                      .trips = place.trips,
+                      .count = static_cast<double>(op.count)};
+    covers_[index].add(at, r);
+    const auto array = static_cast<std::size_t>(op.access.array);
+    const auto bytes = static_cast<double>(kernel_.arrays.at(array).bytes.count());
+    work_.accesses[index].unique_bytes = covers_[index].unique_bytes(op.access, at, bytes);
   }
-
-  // Named walks lay instructions side by side and wrap at the array's end: each byte of the range
-  // is visited equally often, give or take one.
-  [[nodiscard]] double unique_of_walk(const Cover& c, kernel::WalkKind walk, const Place& place,
-                                      double array) const {
-    double distinct = c.block_distinct * blocks_;
-    double range = c.block_range * blocks_;
-    if (walk == kernel::WalkKind::Everyone) {
-      distinct = c.warp_distinct;
-      range = c.block_range / static_cast<double>(place.warps);
-    } else if (walk == kernel::WalkKind::Same) {
-      distinct = c.block_distinct;
-      range = c.block_range;
-    }
-    const bool gaps = distinct < range;
-    return range > array && gaps ? distinct / std::ceil(range / array) : std::min(array, distinct);
-  }
-
-  [[nodiscard]] double array_bytes(const Op& op) const {
-    return static_cast<double>(
-        kernel_.arrays.at(static_cast<std::size_t>(op.access.array)).bytes.count());
-  }
-
-  [[nodiscard]] std::vector<Step> steps(const Op& op, const Place& place) const {
-    const auto& s = op.access.strides;
-    const auto step = [](std::int64_t stride, double count) {
-      return Step{std::abs(static_cast<double>(stride)), count};
-    };
-    std::vector<Step> steps = {step(s.block_x, static_cast<double>(kernel_.grid[0])),
-                               step(s.block_y, static_cast<double>(kernel_.grid[1])),
-                               step(s.block_z, static_cast<double>(kernel_.grid[2])),
-                               step(s.warp, place.split ? 1.0 : static_cast<double>(place.warps)),
-                               step(s.count, static_cast<double>(op.count))};
-    for (std::size_t i = 0; i < s.loop.size() && i < place.trips.size(); ++i) {
-      steps.push_back(step(s.loop[i], place.trips[i]));
-    }
-    return steps;
-  }
-
-  [[nodiscard]] static double span(const Op& op, const Request& r) {
-    const auto& a = op.access;
-    switch (a.pattern) {
-      case kernel::Pattern::Strided:
-      case kernel::Pattern::RowPerLane:
-        return std::abs(static_cast<double>(a.stride)) * (r.lanes - 1) + a.width;
-      case kernel::Pattern::Listed: {
-        const auto [low, high] = std::minmax_element(a.offsets.begin(), a.offsets.end());
-        return static_cast<double>(*high - *low + a.width);
-      }
-      case kernel::Pattern::Broadcast: return a.width;
-      case kernel::Pattern::Random: return array_limit();
-      case kernel::Pattern::Contiguous: break;
-    }
-    return r.useful_bytes;
-  }
-
-  [[nodiscard]] static double array_limit() { return 1e30; }  // random lanes may lie anywhere
 
   // Whether each such request covers whole units of `unit` bytes that no other request of this op
   // can share.
@@ -295,8 +198,8 @@ Lanes lanes_of_warp(const kernel::Kernel& kernel, std::int64_t warp, std::int64_
   return {0, static_cast<int>(left)};
 }
 
-std::size_t way_of_warp(std::int64_t warp, std::int64_t warps, std::size_t ways) {
-  return static_cast<std::size_t>(warp) * ways / static_cast<std::size_t>(warps);
+std::size_t way_of_warp(std::int64_t warp, std::size_t ways) {
+  return static_cast<std::size_t>(warp) % ways;
 }
 
 Lanes lanes_of_way(Lanes active, std::size_t way, std::size_t ways) {

@@ -68,7 +68,7 @@ struct Compulsory {
                                   std::int64_t warp_size);
 
 // Which way of a divergent op a warp takes (by Warp), and which lanes take way `way` (by Lane).
-[[nodiscard]] std::size_t way_of_warp(std::int64_t warp, std::int64_t warps, std::size_t ways);
+[[nodiscard]] std::size_t way_of_warp(std::int64_t warp, std::size_t ways);
 [[nodiscard]] Lanes lanes_of_way(Lanes active, std::size_t way, std::size_t ways);
 
 }  // namespace wavetail::bound
