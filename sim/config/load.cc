@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "config/load.h"
 
+#include <yaml-cpp/depthguard.h>
 #include <yaml-cpp/exceptions.h>
 #include <yaml-cpp/parser.h>
 

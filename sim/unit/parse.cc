@@ -36,7 +36,7 @@ std::int64_t power_of_ten(int n) {
 bool optional_unit(Dimension d) { return d == Dimension::Fraction || d == Dimension::FlopPerCycle; }
 
 bool must_be_whole(Dimension d) {
-  return d == Dimension::Count || d == Dimension::Bytes || d == Dimension::Cycles;
+  return d == Dimension::Count || d == Dimension::Size || d == Dimension::CycleCount;
 }
 
 // The run of characters that looks like a number, judged before anything is computed.
@@ -144,9 +144,9 @@ Parsed<std::int64_t> parse_whole(std::string_view text, Dimension dimension) {
   Wide whole = product / divisor;
   if (const Wide rest = product % divisor; rest != 0) {
     if (must_be_whole(dimension)) {
-      const std::string what = dimension == Dimension::Bytes
+      const std::string what = dimension == Dimension::Size
                                    ? "a whole number of bytes is needed; found "
-                               : dimension == Dimension::Cycles
+                               : dimension == Dimension::CycleCount
                                    ? "a whole number of cycles is needed; found "
                                    : "a whole number is needed; found ";
       return {std::nullopt, what + quoted(text)};

@@ -4,7 +4,7 @@
 // the base unit can hold. Binary (KiB) and decimal (kB) prefixes differ; the space before the unit
 // is optional.
 //
-//   parse_whole("3.35 TB/s", Dimension::Bandwidth).value == 3'350'000'000'000
+//   parse_whole("3.35 TB/s", Dimension::DataRate).value == 3'350'000'000'000
 //   parse_whole("010", Dimension::Count).reason          == "'010' starts with a zero; write 10"
 #pragma once
 
@@ -19,19 +19,19 @@
 namespace wavetail::unit {
 
 enum class Dimension : std::uint8_t {
-  Count,          // a bare whole number
-  Number,         // a bare number
-  Bytes,          // base unit: byte
-  Cycles,         // cycle
-  Duration,       // picosecond
-  Frequency,      // hertz
-  Bandwidth,      // byte per second
-  BytesPerCycle,  // thousandth of a byte per cycle
-  Percent,        // per cent; as a real number 53 % is 53
-  Fraction,       // "53 %" or 0.53; as a real number 0.53
-  Power,          // watt
-  FlopRate,       // TFLOP/s
-  FlopPerCycle,   // FLOP/clk, the unit may be left out
+  Count,         // a bare whole number
+  Number,        // a bare number
+  Size,          // base unit: byte
+  CycleCount,    // cycle
+  TimeSpan,      // picosecond
+  Frequency,     // hertz
+  DataRate,      // byte per second
+  PortRate,      // thousandth of a byte per cycle
+  Percent,       // per cent; as a real number 53 % is 53
+  Fraction,      // "53 %" or 0.53; as a real number 0.53
+  Power,         // watt
+  FlopRate,      // TFLOP/s
+  FlopPerCycle,  // FLOP/clk, the unit may be left out
 };
 
 // A value, or the reason why there is none, worded to follow "'path': ".
@@ -78,17 +78,17 @@ struct DimensionOf<std::int64_t> {
 
 template <>
 struct DimensionOf<Bytes> {
-  static constexpr Dimension value = Dimension::Bytes;
+  static constexpr Dimension value = Dimension::Size;
 };
 
 template <>
 struct DimensionOf<Cycles> {
-  static constexpr Dimension value = Dimension::Cycles;
+  static constexpr Dimension value = Dimension::CycleCount;
 };
 
 template <>
 struct DimensionOf<Duration> {
-  static constexpr Dimension value = Dimension::Duration;
+  static constexpr Dimension value = Dimension::TimeSpan;
 };
 
 template <>
@@ -98,12 +98,12 @@ struct DimensionOf<Hertz> {
 
 template <>
 struct DimensionOf<Bandwidth> {
-  static constexpr Dimension value = Dimension::Bandwidth;
+  static constexpr Dimension value = Dimension::DataRate;
 };
 
 template <>
 struct DimensionOf<BytesPerCycle> {
-  static constexpr Dimension value = Dimension::BytesPerCycle;
+  static constexpr Dimension value = Dimension::PortRate;
 };
 
 // A quantity by its type: parse<Bytes>("228 KiB").

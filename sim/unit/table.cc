@@ -37,12 +37,12 @@ std::span<const Unit> units(Dimension dimension) {
   switch (dimension) {
     case Dimension::Count: return {};
     case Dimension::Number: return {};
-    case Dimension::Bytes: return kBytes;
-    case Dimension::Cycles: return kCycles;
-    case Dimension::Duration: return kDuration;
+    case Dimension::Size: return kBytes;
+    case Dimension::CycleCount: return kCycles;
+    case Dimension::TimeSpan: return kDuration;
     case Dimension::Frequency: return kFrequency;
-    case Dimension::Bandwidth: return kBandwidth;
-    case Dimension::BytesPerCycle: return kBytesPerCycle;
+    case Dimension::DataRate: return kBandwidth;
+    case Dimension::PortRate: return kBytesPerCycle;
     case Dimension::Percent: return kPercent;
     case Dimension::Fraction: return kPercent;
     case Dimension::Power: return kPower;

@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: Apache-2.0
+// One declaration per value of a GPU file: key, field, allowed range as it would be written,
+// sentence. The reader, the list of paths, the schema and the documentation walk these functions;
+// there is no second field list.
+//
+//   struct Visitor {
+//     template <class Section> void section(std::string_view key, Section&, std::string_view
+//     sentence); void operator()(std::string_view key, T&, config::Range, std::string_view
+//     sentence);  // every T below
+//   };
+//
+// T is int64_t, double, a quantity, an enumeration, or a vector of whole numbers or sizes. A double
+// is a fraction (percent), a power (watts) or a rate; `Real` says which.
+#pragma once
+
+#include "config/value.h"
+#include "gpu/spec.h"
+
+namespace wavetail::gpu {
+
+// A real number with what it measures.
+struct Real {
+  double& value;
+  unit::Dimension dimension;
+};
+
+template <class V>
+void describe(V&& v, ClockSpec& c) {
+  v("sm", c.sm, {"100 MHz", "10 GHz"}, "SM clock behind the vendor's tensor rate; what a run uses");
+  v("sm_max", c.sm_max, {"100 MHz", "10 GHz"}, "highest SM boost clock");
+  v("l2", c.l2, {"100 MHz", "10 GHz"}, "clock of crossbar and L2");
+  v("mode", c.mode, {}, "the clock a run starts at: sm (spec) or sm_max (boost)");
+}
+
+template <class V>
+void describe(V&& v, SmSpec& s) {
+  v("schedulers", s.schedulers, {"1", "16"}, "warp schedulers (sub-partitions) per SM");
+  v("warp_size", s.warp_size, {"32", "64"}, "lanes of a warp");
+  v("max_warps", s.max_warps, {"1", "256"}, "resident warps per SM");
+  v("max_blocks", s.max_blocks, {"1", "256"}, "resident blocks per SM");
+  v("max_threads_per_block", s.max_threads_per_block, {"32", "4096"}, "threads of a block");
+  v("max_cluster", s.max_cluster, {"1", "64"}, "blocks per cluster; 1 where clusters do not exist");
+  v("registers", s.registers, {"1024", "4194304"}, "32-bit registers per SM");
+  v("register_unit", s.register_unit, {"1", "65536"}, "registers: allocation granularity per warp");
+  v("max_registers_per_thread", s.max_registers_per_thread, {"1", "1024"}, "registers of a thread");
+  v("warp_unit", s.warp_unit, {"1", "32"}, "the launch check rounds a block's warps up to this");
+  v("unified_l1", s.unified_l1, {"1 KiB", "64 MiB"}, "L1 and shared memory together, per SM");
+  v("shared_memory", s.shared_memory, {"0 B", "64 MiB"}, "most shared memory per SM");
+  v("shared_memory_per_block", s.shared_memory_per_block, {"0 B", "64 MiB"},
+    "most shared memory of one block");
+  v("shared_memory_reserved", s.shared_memory_reserved, {"0 B", "1 MiB"},
+    "shared memory that the driver takes per block");
+  v("shared_memory_unit", s.shared_memory_unit, {"1 B", "1 MiB"},
+    "shared memory: allocation granularity");
+  v("carveouts", s.carveouts, {"0 B", "64 MiB"}, "selectable sizes of shared memory, ascending");
+  v("policy", s.policy, {}, "how a scheduler chooses among ready warps");
+}
+
+template <class V>
+void describe(V&& v, PipeSpec& p) {
+  v("lanes", p.lanes, {"1", "256"},
+    "lanes per sub-partition: a warp instruction takes warp_size / lanes cycles");
+  v("latency", p.latency, {"1 cycle", "10000 cycles"}, "issue to dependent issue");
+}
+
+template <class V>
+void describe(V&& v, PipesSpec& p) {
+  v.section("fp32", p.fp32, "32-bit floating-point pipe");
+  v.section("int32", p.int32, "32-bit integer pipe");
+  v.section("fp64", p.fp64, "64-bit floating-point pipe");
+  v.section("sfu", p.sfu, "special functions");
+}
+
+template <class V>
+void describe(V&& v, SharedMemorySpec& s) {
+  v("latency", s.latency, {"1 cycle", "10000 cycles"}, "dependent load from shared memory");
+  v("bandwidth", s.bandwidth, {"1 B/clk", "4096 B/clk"}, "data per SM");
+}
+
+template <class V>
+void describe(V&& v, L1Spec& l) {
+  v("latency", l.latency, {"1 cycle", "10000 cycles"}, "hit, dependent load");
+  v("line", l.line, {"16 B", "4 KiB"}, "tag granularity");
+  v("sector", l.sector, {"16 B", "4 KiB"}, "fill granularity");
+  v("ways", l.ways, {"1", "4096"}, "associativity");
+  v("bandwidth", l.bandwidth, {"1 B/clk", "4096 B/clk"}, "data returned per SM");
+  v("tags_per_cycle", l.tags_per_cycle, {"1", "64"}, "lines looked up per cycle");
+  v("in_flight_lines", l.in_flight_lines, {"1", "1048576"},
+    "lines that may wait for their fill, per SM");
+  v("store_lines", l.store_lines, {"1", "1048576"},
+    "lines of stores that may be on their way to L2, per SM");
+  v("queue", l.queue, {"1 cycle", "10000 cycles"},
+    "work that the load/store queue holds before issue stops");
+}
+
+template <class V>
+void describe(V&& v, CrossbarSpec& c) {
+  v("egress", c.egress, {"0.1 B/clk", "4096 B/clk"}, "SM to L2, per SM, at clock.l2");
+  v("ingress", c.ingress, {"0.1 B/clk", "4096 B/clk"}, "L2 to SM, per SM, at clock.l2");
+  v("gpc_ingress", c.gpc_ingress, {"0.1 B/clk", "65536 B/clk"}, "L2 to one GPC, at clock.l2");
+}
+
+template <class V>
+void describe(V&& v, L2Spec& l) {
+  v("capacity", l.capacity, {"64 KiB", "16 GiB"}, "size of the cache");
+  v("partitions", l.partitions, {"1", "2"}, "partitions, each near to one half of the SMs");
+  v("slices", l.slices, {"1", "4096"}, "slices in all");
+  v("slice_bandwidth", l.slice_bandwidth, {"1 B/clk", "4096 B/clk"}, "data per slice at clock.l2");
+  v("latency_near", l.latency_near, {"1 ns", "100 us"},
+    "hit in the SM's own partition, dependent load, end to end");
+  v("latency_far", l.latency_far, {"1 ns", "100 us"},
+    "hit in the other partition, dependent load, end to end");
+}
+
+template <class V>
+void describe(V&& v, HbmSpec& h) {
+  v("stacks", h.stacks, {"1", "64"}, "stacks (or chips) of memory");
+  v("channels", h.channels, {"1", "4096"}, "pseudo-channels in all");
+  v("bandwidth", h.bandwidth, {"1 GB/s", "1000 TB/s"}, "rate of the pins, all channels");
+  v("efficiency", Real{h.efficiency, unit::Dimension::Fraction}, {"1 %", "100 %"},
+    "share of the pins' rate that data can use");
+  v("capacity", h.capacity, {"1 MB", "100 TB"}, "size of the memory");
+  v("interleave", h.interleave, {"32 B", "1 MiB"}, "consecutive bytes on one channel");
+  v("burst", h.burst, {"16 B", "4 KiB"}, "smallest access");
+  v("latency", h.latency, {"1 ns", "100 us"},
+    "unloaded dependent load, end to end, mean of near and far");
+  v("write_drain", h.write_drain, {"1", "65536"},
+    "lines of writes that a channel gathers before it drains them");
+  v("read_to_write", h.read_to_write, {"0 ns", "10 us"}, "turnaround from reads to writes");
+  v("write_to_read", h.write_to_read, {"0 ns", "10 us"}, "turnaround from writes to reads");
+  v("row_access", h.row_access, {"0 ns", "10 us"},
+    "least time that an access to a row just opened keeps the channel");
+}
+
+template <class V>
+void describe(V&& v, LaunchSpec& l) {
+  v("host_launch", l.host_launch, {"0 ns", "1 s"},
+    "CPU time of one kernel launch call from native code");
+  v("host_graph_launch", l.host_graph_launch, {"0 ns", "1 s"}, "CPU time of one graph launch");
+  v("host_sync", l.host_sync, {"0 ns", "1 s"},
+    "CPU time from the device's completion to the return of a synchronisation");
+  v("submit", l.submit, {"0 ns", "1 s"},
+    "from the launch call's return to work visible on the device");
+  v("stream_gap", l.stream_gap, {"0 ns", "1 s"},
+    "end of a kernel to start of the next that already waits in the stream");
+  v("graph_gap", l.graph_gap, {"0 ns", "1 s"}, "the same between two nodes of a graph");
+  v("block_start", l.block_start, {"0 ns", "1 ms"}, "block placed to its first instruction");
+  v("block_exit", l.block_exit, {"0 ns", "1 ms"},
+    "last instruction of a block to its slot being free");
+  v("warp_start", l.warp_start, {"0 ns", "1 ms"}, "serial launcher time per warp, SM-wide");
+  v("warp_setup", l.warp_setup, {"0 ns", "1 ms"},
+    "further time per warp of the same block, not occupying the launcher");
+  v("blocks_per_cycle", Real{l.blocks_per_cycle, unit::Dimension::Number}, {"0.001", "1024"},
+    "block scheduler rate, GPU-wide, at clock.sm");
+}
+
+template <class V>
+void describe(V&& v, TensorSpec& t) {
+  constexpr config::Range kRange{"0", "1000000"};
+  v("fp16", Real{t.fp16, unit::Dimension::FlopPerCycle}, kRange,
+    "dense FLOP per cycle and SM with fp16 operands; 0: not supported");
+  v("bf16", Real{t.bf16, unit::Dimension::FlopPerCycle}, kRange, "the same with bf16 operands");
+  v("tf32", Real{t.tf32, unit::Dimension::FlopPerCycle}, kRange, "the same with tf32 operands");
+  v("fp8", Real{t.fp8, unit::Dimension::FlopPerCycle}, kRange, "the same with fp8 operands");
+  v("int8", Real{t.int8, unit::Dimension::FlopPerCycle}, kRange, "the same with int8 operands");
+  v("fp4", Real{t.fp4, unit::Dimension::FlopPerCycle}, kRange, "the same with fp4 operands");
+  v("fp64", Real{t.fp64, unit::Dimension::FlopPerCycle}, kRange, "the same with fp64 operands");
+}
+
+template <class V>
+void describe(V&& v, PowerSpec& p) {
+  v("limit", Real{p.limit_watts, unit::Dimension::Power}, {"1 W", "100 kW"}, "board power limit");
+}
+
+// The sections of a GPU file; name, aliases, architecture, base and schema stand beside them.
+template <class V>
+void describe(V&& v, GpuSpec& g) {
+  v("gpcs", g.gpcs, {"1", "1024"}, "SMs of each GPC; the sum is the SM count");
+  v.section("clock", g.clock, "clocks");
+  v.section("sm", g.sm, "streaming multiprocessor: limits and storage");
+  v.section("pipes", g.pipes, "execution pipes");
+  v.section("shared_memory", g.shared_memory, "shared memory");
+  v.section("l1", g.l1, "first-level cache and load/store unit");
+  v.section("crossbar", g.crossbar, "SMs to L2 and back");
+  v.section("l2", g.l2, "second-level cache");
+  v.section("hbm", g.hbm, "device memory");
+  v.section("launch", g.launch, "launch costs on host and device");
+  v.section("tensor", g.tensor, "tensor rates");
+  v.section("power", g.power, "power");
+}
+
+}  // namespace wavetail::gpu

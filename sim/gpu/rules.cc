@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "gpu/rules.h"
+
+#include <algorithm>
+
+#include "config/setting.h"
+#include "config/value.h"
+#include "unit/print.h"
+
+namespace wavetail::gpu {
+
+namespace {
+
+class Rules {
+ public:
+  Rules(const config::Node& root, config::Diagnostics& diagnostics)
+      : root_(root), diagnostics_(diagnostics) {}
+
+  // `message` follows "'path' is FOUND; ".
+  void require(bool holds, std::string_view path, const std::string& message) {
+    if (!holds) { config::At{node(path), std::string(path), diagnostics_}.refuse(message); }
+  }
+
+ private:
+  const config::Node& node(std::string_view path) const {
+    const config::Node* at = &root_;
+    while (!path.empty() && at != nullptr) {
+      const auto dot = std::min(path.find('.'), path.size());
+      const config::Node* next = at->find(path.substr(0, dot));
+      if (next == nullptr) { break; }
+      at = next;
+      path.remove_prefix(std::min(dot + 1, path.size()));
+    }
+    return *at;
+  }
+
+  const config::Node& root_;
+  config::Diagnostics& diagnostics_;
+};
+
+Duration at_clock(Cycles cycles, Hertz clock) {
+  return Duration{static_cast<std::int64_t>(static_cast<double>(cycles.count()) * 1e12 /
+                                            static_cast<double>(clock.count()))};
+}
+
+void check_sm(const SmSpec& sm, Rules& rules) {
+  const std::string schedulers = "sm.schedulers (" + std::to_string(sm.schedulers) + ")";
+  rules.require(sm.registers % sm.schedulers == 0, "sm.registers",
+                "it must be a multiple of " + schedulers);
+  rules.require(sm.max_warps % sm.schedulers == 0, "sm.max_warps",
+                "it must be a multiple of " + schedulers);
+  rules.require(sm.registers % sm.register_unit == 0, "sm.register_unit",
+                "it must divide sm.registers (" + std::to_string(sm.registers) + ")");
+  rules.require(sm.max_threads_per_block % sm.warp_size == 0, "sm.max_threads_per_block",
+                "it must be a multiple of sm.warp_size (" + std::to_string(sm.warp_size) + ")");
+  rules.require(
+      sm.shared_memory <= sm.unified_l1, "sm.shared_memory",
+      "it is taken from sm.unified_l1 (" + unit::print(sm.unified_l1) + ") and cannot be larger");
+  rules.require(sm.shared_memory_per_block <= sm.shared_memory, "sm.shared_memory_per_block",
+                "a block cannot have more than the SM's sm.shared_memory (" +
+                    unit::print(sm.shared_memory) + ")");
+  rules.require(
+      sm.shared_memory.count() == 0 || sm.shared_memory_unit <= sm.shared_memory,
+      "sm.shared_memory_unit",
+      "it cannot be larger than sm.shared_memory (" + unit::print(sm.shared_memory) + ")");
+  const bool ascending = std::adjacent_find(sm.carveouts.begin(), sm.carveouts.end(),
+                                            std::greater_equal<>()) == sm.carveouts.end();
+  rules.require(ascending, "sm.carveouts", "its entries must ascend");
+  rules.require(
+      !ascending || sm.carveouts.back() == sm.shared_memory, "sm.carveouts",
+      "its largest entry must be sm.shared_memory (" + unit::print(sm.shared_memory) + ")");
+}
+
+void check_pipes(const GpuSpec& spec, Rules& rules) {
+  const auto divides = [&](const PipeSpec& pipe, std::string_view path) {
+    rules.require(spec.sm.warp_size % pipe.lanes == 0, path,
+                  "it must divide sm.warp_size (" + std::to_string(spec.sm.warp_size) + ")");
+  };
+  divides(spec.pipes.fp32, "pipes.fp32.lanes");
+  divides(spec.pipes.int32, "pipes.int32.lanes");
+  divides(spec.pipes.fp64, "pipes.fp64.lanes");
+  divides(spec.pipes.sfu, "pipes.sfu.lanes");
+}
+
+// Latencies are end to end, so every level must be farther than the one before it.
+void check_memory(const GpuSpec& spec, Rules& rules) {
+  const Duration l1 = at_clock(spec.l1.latency, spec.clock.sm);
+  rules.require(spec.l1.line.count() % spec.l1.sector.count() == 0, "l1.line",
+                "it must be a multiple of l1.sector (" + unit::print(spec.l1.sector) + ")");
+  rules.require(spec.l2.latency_near > l1, "l2.latency_near",
+                "it contains the way through L1 and must exceed l1.latency (" +
+                    unit::print(spec.l1.latency) + ", " +
+                    unit::print_real(unit::nanoseconds(l1), 4) + " ns at clock.sm)");
+  rules.require(
+      spec.l2.latency_far >= spec.l2.latency_near, "l2.latency_far",
+      "it cannot be less than l2.latency_near (" + unit::print(spec.l2.latency_near) + ")");
+  rules.require(spec.hbm.latency > spec.l2.latency_near, "hbm.latency",
+                "it contains the way through L2 and must exceed l2.latency_near (" +
+                    unit::print(spec.l2.latency_near) + ")");
+  rules.require(spec.hbm.interleave.count() % spec.hbm.burst.count() == 0, "hbm.interleave",
+                "it must be a multiple of hbm.burst (" + unit::print(spec.hbm.burst) + ")");
+  rules.require(spec.hbm.capacity > spec.l2.capacity, "hbm.capacity",
+                "it must exceed l2.capacity (" + unit::print(spec.l2.capacity) + ")");
+}
+
+}  // namespace
+
+void check_rules(const GpuSpec& spec, const config::Node& root, config::Diagnostics& diagnostics) {
+  Rules rules(root, diagnostics);
+  rules.require(spec.clock.sm_max >= spec.clock.sm, "clock.sm_max",
+                "it cannot be below clock.sm (" + unit::print(spec.clock.sm) + ")");
+  check_sm(spec.sm, rules);
+  check_pipes(spec, rules);
+  check_memory(spec, rules);
+}
+
+}  // namespace wavetail::gpu
