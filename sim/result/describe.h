@@ -50,6 +50,10 @@ void describe(V&& v, const Gaps& g) {
   v("dependency_us", g.dependency_us, "us",
     "the next launch was queued and waited for the previous kernel's end");
   v("tail_us", g.tail_us, "us", "from the last kernel's end to the end of the run");
+  v("launch_bound_count", g.launch_bound_count, "", "gaps of that class");
+  v("sync_count", g.sync_count, "", "gaps of that class");
+  v("host_count", g.host_count, "", "gaps of that class");
+  v("dependency_count", g.dependency_count, "", "gaps of that class");
 }
 
 template <class V>

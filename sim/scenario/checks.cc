@@ -65,7 +65,8 @@ Totals total(const Program& program) {
 
 At child(const At& at, const std::string& key) {
   const config::Node* node = at.node.find(key);
-  return node == nullptr ? At{at.node, at.path, at.diagnostics} : At{*node, config::join(at.path, key), at.diagnostics};
+  return node == nullptr ? At{at.node, at.path, at.diagnostics}
+                         : At{*node, config::join(at.path, key), at.diagnostics};
 }
 
 // Where a role's program stands; a plain program is a role without a name.
@@ -85,12 +86,14 @@ void check_roles(const At& at, const Kernel& k, const gpu::GpuSpec& gpu) {
   }
   const std::int64_t wanted = warps_of(k, gpu);
   if (warps != wanted) {
-    child(at, "roles").complain("the roles have " + std::to_string(warps) + " warps, a block of " +
-                                std::to_string(k.block) + " threads has " + std::to_string(wanted));
+    child(at, "roles")
+        .complain("the roles have " + std::to_string(warps) + " warps, a block of " +
+                  std::to_string(k.block) + " threads has " + std::to_string(wanted));
   } else if (registers > wanted * k.registers) {
-    child(at, "roles").complain("the roles take " + std::to_string(registers * gpu.sm.warp_size) +
-                                " registers, the block was launched with " +
-                                std::to_string(wanted * k.registers * gpu.sm.warp_size));
+    child(at, "roles")
+        .complain("the roles take " + std::to_string(registers * gpu.sm.warp_size) +
+                  " registers, the block was launched with " +
+                  std::to_string(wanted * k.registers * gpu.sm.warp_size));
   }
 }
 
@@ -99,8 +102,9 @@ void check_barriers(const At& at, const Kernel& k) {
   for (const kernel::Role& role : k.roles) {
     const double here = total(role.program).barriers;
     if (here != first) {
-      role_place(at, role).complain("a block barrier must be reached by all warps, but '" + role.name + "' passes " +
-                                    unit::print_real(here, 12) + " and '" + k.roles.front().name + "' " +
+      role_place(at, role).complain("a block barrier must be reached by all warps, but '" +
+                                    role.name + "' passes " + unit::print_real(here, 12) +
+                                    " and '" + k.roles.front().name + "' " +
                                     unit::print_real(first, 12));
     }
   }
@@ -111,8 +115,8 @@ void check_programs(const At& at, const Kernel& k) {
     const Totals t = total(role.program);
     const At place = role_place(at, role);
     if (t.instructions > kMostInstructions) {
-      place.complain("every warp would run " + unit::print_real(t.instructions, 4) + " instructions; allowed up to " +
-                     unit::print_real(kMostInstructions));
+      place.complain("every warp would run " + unit::print_real(t.instructions, 4) +
+                     " instructions; allowed up to " + unit::print_real(kMostInstructions));
     }
     if (t.waits && t.loads == 0) {
       place.complain("'wait_loads' has nothing to wait for: the program has no load");
@@ -125,13 +129,9 @@ void check_programs(const At& at, const Kernel& k) {
 void check_kernel(const At& at, const Kernel& k, const gpu::GpuSpec& gpu) {
   check_programs(at, k);
   check_barriers(at, k);
-  if (at.node.find("roles") != nullptr) {
-    check_roles(at, k, gpu);
-  }
+  if (at.node.find("roles") != nullptr) { check_roles(at, k, gpu); }
   const auto occupancy = occupancy::occupy(gpu, occupancy::launch_of(k));
-  if (!occupancy.launchable) {
-    at.complain("the GPU refuses this launch: " + occupancy.reason);
-  }
+  if (!occupancy.launchable) { at.complain("the GPU refuses this launch: " + occupancy.reason); }
 }
 
 void check_shared_arrays(const At& at, const std::vector<Kernel>& others, const Kernel& k) {
@@ -139,11 +139,13 @@ void check_shared_arrays(const At& at, const std::vector<Kernel>& others, const 
     for (const Kernel& other : others) {
       const auto same = [&](const kernel::Array& a) { return a.name == array.name; };
       const auto it = std::find_if(other.arrays.begin(), other.arrays.end(), same);
-      if (it == other.arrays.end() || (it->bytes == array.bytes && it->per_launch == array.per_launch)) {
+      if (it == other.arrays.end() ||
+          (it->bytes == array.bytes && it->per_launch == array.per_launch)) {
         continue;
       }
       child(child(at, "arrays"), array.name)
-          .complain("kernel '" + other.name + "' has an array of this name and another size or kind (" +
+          .complain("kernel '" + other.name +
+                    "' has an array of this name and another size or kind (" +
                     unit::print(it->bytes) + (it->per_launch ? ", per launch" : "") +
                     "); arrays of one name are the same memory");
       return;

@@ -20,7 +20,9 @@ using library::Parameter;
 using library::ParameterKind;
 
 config::Key key_of(const Parameter& p) {
-  const char* type = p.kind == ParameterKind::Size ? "size" : p.kind == ParameterKind::Count ? "count" : "text";
+  const char* type = p.kind == ParameterKind::Size    ? "size"
+                     : p.kind == ParameterKind::Count ? "count"
+                                                      : "text";
   return {std::string(p.name), type, p.required, std::string(p.sentence)};
 }
 
@@ -31,44 +33,33 @@ void read_argument(const At& at, const Parameter& p, library::Arguments& out) {
     case ParameterKind::Size: {
       const bool size = p.kind == ParameterKind::Size;
       const auto dimension = size ? unit::Dimension::Size : unit::Dimension::Count;
-      const std::string low = unit::print_whole(p.low, dimension), high = unit::print_whole(p.high, dimension);
+      const std::string low = unit::print_whole(p.low, dimension),
+                        high = unit::print_whole(p.high, dimension);
       if (const auto n = config::whole(at, dimension, {low, p.high > 0 ? high : ""})) {
         out.numbers[name] = *n;
       }
       break;
     }
     case ParameterKind::Flag:
-      if (const auto on = config::flag(at)) {
-        out.numbers[name] = *on ? 1 : 0;
-      }
+      if (const auto on = config::flag(at)) { out.numbers[name] = *on ? 1 : 0; }
       break;
     case ParameterKind::Choice: {
       const std::vector<std::string> choices(p.choices.begin(), p.choices.end());
-      if (const auto index = config::choice(at, choices)) {
-        out.words[name] = choices[*index];
-      }
+      if (const auto index = config::choice(at, choices)) { out.words[name] = choices[*index]; }
       break;
     }
     case ParameterKind::Word:
-      if (const auto word = config::text(at)) {
-        out.words[name] = *word;
-      }
+      if (const auto word = config::text(at)) { out.words[name] = *word; }
       break;
   }
 }
 
 const library::Template* find_template(const At& at) {
   const auto name = config::text(at);
-  if (!name) {
-    return nullptr;
-  }
-  if (const auto* found = library::find_template(*name)) {
-    return found;
-  }
+  if (!name) { return nullptr; }
+  if (const auto* found = library::find_template(*name)) { return found; }
   std::vector<std::string> names;
-  for (const auto& t : library::templates()) {
-    names.emplace_back(t.name);
-  }
+  for (const auto& t : library::templates()) { names.emplace_back(t.name); }
   at.complain("there is no template '" + *name + "'" + base::hint(*name, names));
   return nullptr;
 }
@@ -83,37 +74,28 @@ void rename(Kernel& k, const std::string& name, const std::string& role) {
 }
 
 std::vector<Kernel> read_template(const At& at, const std::string& name, const gpu::GpuSpec* gpu) {
-  const library::Template* which = find_template({*at.node.find("template"), at.path + ".template", at.diagnostics});
-  if (which == nullptr) {
-    return {};
-  }
+  const library::Template* which = find_template(
+      {*at.node.find("template"), at.path + ".template", at.diagnostics});
+  if (which == nullptr) { return {}; }
   config::KeyTable keys{{"template", "text", true, "the template's name"},
                         {"role", "text", false, "what the kernel does in a model, for reports"}};
-  for (const Parameter& p : which->parameters) {
-    keys.push_back(key_of(p));
-  }
+  for (const Parameter& p : which->parameters) { keys.push_back(key_of(p)); }
   const std::size_t before = at.diagnostics.count();
   const MapReader map(at.node, at.path, keys, at.diagnostics);
   library::Arguments arguments;
   for (const Parameter& p : which->parameters) {
-    if (map.has(p.name)) {
-      read_argument(map.at(p.name), p, arguments);
-    }
+    if (map.has(p.name)) { read_argument(map.at(p.name), p, arguments); }
   }
   std::string role;
   map.read_text("role", role);
-  if (gpu == nullptr || at.diagnostics.count() != before) {
-    return {};
-  }
+  if (gpu == nullptr || at.diagnostics.count() != before) { return {}; }
   std::vector<Kernel> made;
   for (const library::Mistake& m : library::build(*which, arguments, *gpu, made)) {
     const config::Node* node = at.node.find(m.parameter);
     const std::string path = node == nullptr ? at.path : config::join(at.path, m.parameter);
     At{node == nullptr ? at.node : *node, path, at.diagnostics}.complain(m.message);
   }
-  for (Kernel& k : made) {
-    rename(k, name, role);
-  }
+  for (Kernel& k : made) { rename(k, name, role); }
   return made;
 }
 
@@ -122,26 +104,22 @@ Kernel read_stand_in(const At& at, const std::string& name) {
   k.name = name;
   const MapReader map(at.node, at.path, duration_kernel_keys(), at.diagnostics);
   unit::Duration duration;
-  if (map.read("duration", duration, {"1 ps", "1000000 s"})) {
-    k.duration = duration;
-  }
+  if (map.read("duration", duration, {"1 ps", "1000000 s"})) { k.duration = duration; }
   map.read_text("role", k.role);
   return k;
 }
 
 std::vector<Kernel> read_kernel(const At& at, const std::string& name, const gpu::GpuSpec* gpu) {
-  if (at.node.find("template") != nullptr) {
-    return read_template(at, name, gpu);
-  }
-  if (at.node.find("duration") != nullptr) {
-    return {read_stand_in(at, name)};
-  }
-  const bool own = at.node.find("program") != nullptr || at.node.find("roles") != nullptr || at.node.find("grid") != nullptr;
+  if (at.node.find("template") != nullptr) { return read_template(at, name, gpu); }
+  if (at.node.find("duration") != nullptr) { return {read_stand_in(at, name)}; }
+  const bool own = at.node.find("program") != nullptr || at.node.find("roles") != nullptr ||
+                   at.node.find("grid") != nullptr;
   if (!at.node.is_map() || !own) {
     const std::vector<std::string> ways{"template", "program", "roles", "duration"};
     for (const config::Entry& entry : at.node.entries) {
       if (const auto near = base::nearest_word(entry.key, ways)) {
-        at.diagnostics.error(entry.place, "unknown key '" + config::join(at.path, entry.key) + "'; did you mean '" + *near + "'?");
+        at.diagnostics.error(entry.place, "unknown key '" + config::join(at.path, entry.key) +
+                                              "'; did you mean '" + *near + "'?");
         return {};
       }
     }
@@ -152,17 +130,17 @@ std::vector<Kernel> read_kernel(const At& at, const std::string& name, const gpu
 }
 
 bool is_name(const std::string& text) {
-  constexpr std::string_view kAllowed = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-";
-  return !text.empty() && text.size() <= 64 && text.find_first_not_of(kAllowed) == std::string::npos;
+  constexpr std::string_view
+      kAllowed = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-";
+  return !text.empty() && text.size() <= 64 &&
+         text.find_first_not_of(kAllowed) == std::string::npos;
 }
 
 }  // namespace
 
 std::vector<std::string> KernelSet::names() const {
   std::vector<std::string> all;
-  for (const auto& [name, indices] : by_name) {
-    all.push_back(name);
-  }
+  for (const auto& [name, indices] : by_name) { all.push_back(name); }
   return all;
 }
 
@@ -174,7 +152,9 @@ KernelSet read_kernels(const At& at, const gpu::GpuSpec* gpu) {
   }
   for (const config::Entry& entry : at.node.entries) {
     if (!is_name(entry.key)) {
-      at.diagnostics.error(entry.place, "'" + entry.key.substr(0, 70) + "' is no kernel name; letters, digits, '_' and '-' are allowed");
+      at.diagnostics.error(entry.place,
+                           "'" + entry.key.substr(0, 70) +
+                               "' is no kernel name; letters, digits, '_' and '-' are allowed");
     }
     const At here{entry.value, config::join(at.path, entry.key), at.diagnostics};
     auto& indices = set.by_name[entry.key];

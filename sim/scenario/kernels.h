@@ -15,12 +15,14 @@ namespace wavetail::scenario {
 // What a scenario's kernel became: a template may make several that are launched in a row.
 struct KernelSet {
   std::vector<kernel::Kernel> kernels;
-  std::map<std::string, std::vector<int>, std::less<>> by_name;  // the file's name -> indices, launch order
+  std::map<std::string, std::vector<int>, std::less<>>
+      by_name;  // the file's name -> indices, launch order
 
   [[nodiscard]] std::vector<std::string> names() const;
 };
 
-// `gpu` may be null where the GPU itself could not be read: what does not need it is checked all the same.
+// `gpu` may be null where the GPU itself could not be read: what does not need it is checked all
+// the same.
 [[nodiscard]] KernelSet read_kernels(const config::At& at, const gpu::GpuSpec* gpu);
 
 // A kernel with a program of its own; its name is set.

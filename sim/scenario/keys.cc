@@ -13,7 +13,8 @@ const KeyTable& root_keys() {
       {"gpu", "text", true, "name, alias or file of the GPU"},
       {"set", "map of settings", false, "changes to the GPU and the scenario, by path"},
       {"kernels", "map of kernels", true, "the kernels, by name"},
-      {"host", "map: host", false, "CPU costs; what is absent comes from the GPU file's launch section"},
+      {"host", "map: host", false,
+       "CPU costs; what is absent comes from the GPU file's launch section"},
       {"timeline", "list of items", true, "what the host thread does, in order"},
       {"expect", "map of expectations", false, "figures that the result must show, by path"},
       {"variants", "map of variants", false, "the scenario again with other settings, by name"},
@@ -46,7 +47,8 @@ const KeyTable& simulation_keys() {
 }
 
 const KeyTable& initial_keys() {
-  static const KeyTable keys{{"l2", "one of empty, clean, dirty", false, "what L2 holds at the start"}};
+  static const KeyTable keys{
+      {"l2", "one of empty, clean, dirty", false, "what L2 holds at the start"}};
   return keys;
 }
 
@@ -152,10 +154,12 @@ const KeyTable& strides_keys() {
 
 const KeyTable& diverge_keys() {
   static const KeyTable keys{
-      {"by", "one of lane, warp", true, "what goes separate ways: lanes of a warp, warps of a block"},
+      {"by", "one of lane, warp", true,
+       "what goes separate ways: lanes of a warp, warps of a block"},
       {"ways", "count", false, "how many ways, each with the same body"},
       {"body", "list of operations", false, "what each way does"},
-      {"paths", "list of lists of operations", false, "instead of ways and body: one program per way"},
+      {"paths", "list of lists of operations", false,
+       "instead of ways and body: one program per way"},
   };
   return keys;
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The keys of a scenario file, one table per kind of map: what the readers accept, what messages list and
-// what the schema is made from.
+// The keys of a scenario file, one table per kind of map: what the readers accept, what messages
+// list and what the schema is made from.
 #pragma once
 
 #include "config/reader.h"

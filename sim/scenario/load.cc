@@ -23,7 +23,8 @@ struct NamedSettings {
   std::vector<Setting> settings;
 };
 
-std::vector<Setting> settings_of(const config::Node& map, const std::string& path, Diagnostics& diagnostics) {
+std::vector<Setting> settings_of(const config::Node& map, const std::string& path,
+                                 Diagnostics& diagnostics) {
   std::vector<Setting> settings;
   if (!map.is_map()) {
     At{map, path, diagnostics}.refuse("a map of settings, PATH: VALUE, is needed");
@@ -36,9 +37,7 @@ std::vector<Setting> settings_of(const config::Node& map, const std::string& pat
 
 std::vector<NamedSettings> read_variants(const config::Node* node, Diagnostics& diagnostics) {
   std::vector<NamedSettings> all;
-  if (node == nullptr) {
-    return all;
-  }
+  if (node == nullptr) { return all; }
   if (!node->is_map()) {
     At{*node, "variants", diagnostics}.refuse("a map of variants, by name, is needed");
   }
@@ -51,9 +50,7 @@ std::vector<NamedSettings> read_variants(const config::Node* node, Diagnostics& 
 // One variant per value; several paths make every combination of their values.
 std::vector<NamedSettings> read_sweep(const config::Node* node, Diagnostics& diagnostics) {
   std::vector<NamedSettings> all;
-  if (node == nullptr) {
-    return all;
-  }
+  if (node == nullptr) { return all; }
   if (!node->is_map() || node->entries.empty()) {
     At{*node, "sweep", diagnostics}.refuse("a map of lists, PATH: [values], is needed");
     return all;
@@ -87,9 +84,11 @@ std::vector<NamedSettings> read_sweep(const config::Node* node, Diagnostics& dia
 std::vector<NamedSettings> all_variants(const config::Node& root, Diagnostics& diagnostics) {
   auto all = read_variants(root.find("variants"), diagnostics);
   for (NamedSettings& point : read_sweep(root.find("sweep"), diagnostics)) {
-    const bool taken = std::any_of(all.begin(), all.end(), [&](const auto& v) { return v.name == point.name; });
+    const bool taken = std::any_of(all.begin(), all.end(),
+                                   [&](const auto& v) { return v.name == point.name; });
     if (taken) {
-      At{*root.find("sweep"), "sweep", diagnostics}.complain("there are two variants named '" + point.name + "'");
+      At{*root.find("sweep"), "sweep", diagnostics}.complain("there are two variants named '" +
+                                                             point.name + "'");
     }
     all.push_back(std::move(point));
   }
@@ -97,8 +96,8 @@ std::vector<NamedSettings> all_variants(const config::Node& root, Diagnostics& d
 }
 
 // Reads base and variants; `study` is complete only where no mistake is reported.
-void read_study(const config::Node& root, const std::string& path, const LoadOptions& options, Study& study,
-                Diagnostics& diagnostics) {
+void read_study(const config::Node& root, const std::string& path, const LoadOptions& options,
+                Study& study, Diagnostics& diagnostics) {
   std::vector<Setting> settings;
   if (const config::Node* set = root.find("set")) {
     settings = settings_of(*set, "set", diagnostics);
@@ -126,8 +125,8 @@ void read_study(const config::Node& root, const std::string& path, const LoadOpt
   }
 }
 
-std::optional<Study> read_root(const config::Node& root, const std::string& path, const LoadOptions& options,
-                               Diagnostics& diagnostics) {
+std::optional<Study> read_root(const config::Node& root, const std::string& path,
+                               const LoadOptions& options, Diagnostics& diagnostics) {
   Study study;
   const config::Node* error = expected_error(root);
   if (error == nullptr) {
@@ -137,34 +136,39 @@ std::optional<Study> read_root(const config::Node& root, const std::string& path
   const auto text = config::text({*error, "expect.error", diagnostics});
   for (const config::Entry& other : root.find("expect")->entries) {
     if (other.key != "error") {
-      diagnostics.error(other.place, "'expect." + other.key + "' beside 'error': a file that is refused has no figures");
+      diagnostics.error(other.place, "'expect." + other.key +
+                                         "' beside 'error': a file that is refused has no figures");
     }
   }
   Diagnostics refusal;
   read_study(root, path, options, study, refusal);
-  study.expected_error = ExpectedError{text.value_or(""), config::to_string(error->place), refusal.render()};
+  study.expected_error = ExpectedError{text.value_or(""), config::to_string(error->place),
+                                       refusal.render()};
   return diagnostics.ok() ? std::optional(std::move(study)) : std::nullopt;
 }
 
 }  // namespace
 
-std::optional<Study> load_study(const std::string& path, const LoadOptions& options, Diagnostics& diagnostics) {
+std::optional<Study> load_study(const std::string& path, const LoadOptions& options,
+                                Diagnostics& diagnostics) {
   const auto root = config::load_file(path, diagnostics);
   return root ? read_root(*root, path, options, diagnostics) : std::nullopt;
 }
 
-std::optional<Study> load_study_text(const std::string& name, std::string text, const LoadOptions& options,
-                                     Diagnostics& diagnostics) {
+std::optional<Study> load_study_text(const std::string& name, std::string text,
+                                     const LoadOptions& options, Diagnostics& diagnostics) {
   const auto root = config::load_text(name, std::move(text), diagnostics);
   return root ? read_root(*root, name, options, diagnostics) : std::nullopt;
 }
 
-std::optional<gpu::GpuSpec> load_gpu(const std::string& which, const LoadOptions& options, Diagnostics& diagnostics) {
+std::optional<gpu::GpuSpec> load_gpu(const std::string& which, const LoadOptions& options,
+                                     Diagnostics& diagnostics) {
   std::vector<Setting> settings;
   for (const std::string& text : options.sets) {
     auto setting = config::parse_setting("--set", text, diagnostics);
     if (setting && !setting->path.starts_with("gpu.")) {
-      diagnostics.error(setting->place, "'" + setting->path + "' belongs to a scenario; only gpu.* can be set here");
+      diagnostics.error(setting->place, "'" + setting->path +
+                                            "' belongs to a scenario; only gpu.* can be set here");
     } else if (setting) {
       settings.push_back(std::move(*setting));
     }

@@ -53,9 +53,12 @@ void read_arrays(const At& at, Kernel& k) {
 }
 
 // Of a GPU that could not be read nothing is known; the widest of all is assumed.
-int lanes(const gpu::GpuSpec* gpu) { return gpu == nullptr ? 64 : static_cast<int>(gpu->sm.warp_size); }
+int lanes(const gpu::GpuSpec* gpu) {
+  return gpu == nullptr ? 64 : static_cast<int>(gpu->sm.warp_size);
+}
 
-std::string most(const gpu::GpuSpec* gpu, std::int64_t gpu::SmSpec::* limit, std::int64_t otherwise) {
+std::string most(const gpu::GpuSpec* gpu, std::int64_t gpu::SmSpec::* limit,
+                 std::int64_t otherwise) {
   return std::to_string(gpu == nullptr ? otherwise : gpu->sm.*limit);
 }
 
@@ -71,7 +74,8 @@ void read_roles(const At& at, Kernel& k, const gpu::GpuSpec* gpu) {
     role.name = entry.key;
     map.read("warps", role.warps, {"1", "1024"});
     std::int64_t registers = 0;
-    if (map.read("registers", registers, {"1", most(gpu, &gpu::SmSpec::max_registers_per_thread, 255)})) {
+    if (map.read("registers", registers,
+                 {"1", most(gpu, &gpu::SmSpec::max_registers_per_thread, 255)})) {
       role.registers = registers;
     }
     if (map.has("program")) {
@@ -109,16 +113,12 @@ Kernel read_program_kernel(const At& at, const std::string& name, const gpu::Gpu
   k.name = name;
   const std::size_t before = at.diagnostics.count();
   const MapReader map(at.node, at.path, program_kernel_keys(), at.diagnostics);
-  if (map.has("grid")) {
-    read_grid(map.at("grid"), k.grid);
-  }
+  if (map.has("grid")) { read_grid(map.at("grid"), k.grid); }
   map.read("block", k.block, {"1", most(gpu, &gpu::SmSpec::max_threads_per_block, 1024)});
   map.read("registers", k.registers, {"1", most(gpu, &gpu::SmSpec::max_registers_per_thread, 255)});
   map.read("shared_memory", k.shared_memory, {"0 B", "1 GiB"});
   map.read_text("role", k.role);
-  if (map.has("arrays")) {
-    read_arrays(map.at("arrays"), k);
-  }
+  if (map.has("arrays")) { read_arrays(map.at("arrays"), k); }
   read_program(map, at, k, gpu);
   if (at.diagnostics.count() == before && gpu != nullptr) {
     check_kernel(at, k, *gpu);

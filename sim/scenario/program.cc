@@ -19,7 +19,9 @@ using kernel::Pipe;
 constexpr config::Range kCount{"1", "1000000"};
 constexpr config::Range kTrips{"1", "1000000000"};
 
-std::string entry_path(const At& at, std::size_t index) { return at.path + "[" + std::to_string(index) + "]"; }
+std::string entry_path(const At& at, std::size_t index) {
+  return at.path + "[" + std::to_string(index) + "]";
+}
 
 // The key that says which operation this is; null with a message if there is none.
 const config::Entry* operation(const At& at) {
@@ -29,9 +31,7 @@ const config::Entry* operation(const At& at) {
     return nullptr;
   }
   for (const config::Entry& entry : at.node.entries) {
-    if (std::find(known.begin(), known.end(), entry.key) != known.end()) {
-      return &entry;
-    }
+    if (std::find(known.begin(), known.end(), entry.key) != known.end()) { return &entry; }
   }
   if (at.node.entries.empty()) {
     at.refuse("an operation is a map of one of: " + base::joined(known));
@@ -48,9 +48,10 @@ const config::Entry* operation(const At& at) {
 void refuse_others(const At& at, const config::Entry& main, std::string_view companion) {
   for (const config::Entry& entry : at.node.entries) {
     if (&entry != &main && entry.key != companion) {
-      at.diagnostics.error(entry.place, "'" + at.path + "': '" + entry.key + "' beside '" + main.key +
-                                            "'; an operation has one key" +
-                                            (companion.empty() ? "" : " and '" + std::string(companion) + "'"));
+      at.diagnostics.error(entry.place,
+                           "'" + at.path + "': '" + entry.key + "' beside '" + main.key +
+                               "'; an operation has one key" +
+                               (companion.empty() ? "" : " and '" + std::string(companion) + "'"));
     }
   }
 }
@@ -71,13 +72,12 @@ kernel::Program ProgramReader::read(const At& at) const {
 
 void ProgramReader::read_operation(const At& at, kernel::Program& out) const {
   const config::Entry* main = operation(at);
-  if (main == nullptr) {
-    return;
-  }
+  if (main == nullptr) { return; }
   refuse_others(at, *main, main->key == "repeat" ? "body" : "");
   const At value{main->value, config::join(at.path, main->key), diagnostics};
   if (main->key == "load" || main->key == "store") {
-    out.push_back(read_memory_access(value, main->key == "load" ? OpKind::Load : OpKind::Store, *this));
+    out.push_back(
+        read_memory_access(value, main->key == "load" ? OpKind::Load : OpKind::Store, *this));
   } else if (main->key == "wait_loads") {
     read_wait(value, out);
   } else if (main->key == "barrier") {
@@ -123,11 +123,11 @@ void ProgramReader::read_wait(const At& at, kernel::Program& out) const {
 
 void ProgramReader::read_barrier(const At& at, kernel::Program& out) const {
   const std::vector<std::string> scopes{"block"};
-  if (!config::choice(at, scopes)) {
-    return;
-  }
+  if (!config::choice(at, scopes)) { return; }
   if (divergent) {
-    at.complain("a block barrier inside 'diverge' is not reached by all warps together; put it behind the branch");
+    at.complain(
+        "a block barrier inside 'diverge' is not reached by all warps together; put it behind the "
+        "branch");
   }
   Op op;
   op.kind = OpKind::BlockBarrier;
@@ -168,13 +168,16 @@ void ProgramReader::read_diverge(const At& at, kernel::Program& out) const {
   ProgramReader inner = *this;
   inner.divergent = true;
   if (uniform) {
-    const std::string most = std::to_string(op.diverge_by == kernel::DivergeBy::Lane ? warp_size : 64);
+    const std::string most = std::to_string(op.diverge_by == kernel::DivergeBy::Lane ? warp_size
+                                                                                     : 64);
     std::int64_t ways = 2;
     map.read("ways", ways, {"2", most});
     op.bodies.assign(static_cast<std::size_t>(ways), inner.read(map.at("body")));
   } else {
     const At paths = map.at("paths");
-    const std::size_t most = op.diverge_by == kernel::DivergeBy::Lane ? static_cast<std::size_t>(warp_size) : 64;
+    const std::size_t most = op.diverge_by == kernel::DivergeBy::Lane
+                                 ? static_cast<std::size_t>(warp_size)
+                                 : 64;
     if (!paths.node.is_list() || paths.node.items.size() < 2 || paths.node.items.size() > most) {
       paths.complain("a list of 2 to " + std::to_string(most) + " programs is needed");
       return;

@@ -14,8 +14,8 @@ struct ProgramReader {
   const kernel::Kernel& kernel;  // its arrays, its name in messages
   config::Diagnostics& diagnostics;
   int warp_size = 32;
-  int loops = 0;            // enclosing counted loops
-  bool divergent = false;   // inside a branch that not all lanes or warps take
+  int loops = 0;           // enclosing counted loops
+  bool divergent = false;  // inside a branch that not all lanes or warps take
 
   // Everything that can be read; mistakes are reported. Nesting is bounded by the loader.
   [[nodiscard]] kernel::Program read(const config::At& at) const;
@@ -30,6 +30,7 @@ struct ProgramReader {
 };
 
 // Load and store; reports misaligned vector accesses.
-[[nodiscard]] kernel::Op read_memory_access(const config::At& at, kernel::OpKind kind, const ProgramReader& reader);
+[[nodiscard]] kernel::Op read_memory_access(const config::At& at, kernel::OpKind kind,
+                                            const ProgramReader& reader);
 
 }  // namespace wavetail::scenario

@@ -19,18 +19,16 @@ using config::MapReader;
 using config::Setting;
 
 // Sections that settings may change, besides gpu.*.
-std::vector<std::string> settable() { return {"gpu", "kernels", "host", "timeline", "simulation", "initial", "assume", "model_bytes"}; }
+std::vector<std::string> settable() {
+  return {"gpu", "kernels", "host", "timeline", "simulation", "initial", "assume", "model_bytes"};
+}
 
 // Every path that could have been meant, for the hint.
 std::vector<std::string> known_paths(const config::Node& root) {
   std::vector<std::string> paths{"gpu", "gpu.sms", "model_bytes"};
-  for (const std::string& path : gpu::field_paths()) {
-    paths.push_back("gpu." + path);
-  }
+  for (const std::string& path : gpu::field_paths()) { paths.push_back("gpu." + path); }
   const auto add = [&](const std::string& section, const config::KeyTable& keys) {
-    for (const config::Key& key : keys) {
-      paths.push_back(section + "." + key.name);
-    }
+    for (const config::Key& key : keys) { paths.push_back(section + "." + key.name); }
   };
   add("host", host_keys());
   add("simulation", simulation_keys());
@@ -46,33 +44,37 @@ std::vector<std::string> known_paths(const config::Node& root) {
   return paths;
 }
 
-// Whether the path leads somewhere; a kernel must exist, its keys are checked by the kernel's reader.
+// Whether the path leads somewhere; a kernel must exist, its keys are checked by the kernel's
+// reader.
 bool leads_somewhere(const config::Node& root, const Setting& setting, Diagnostics& diagnostics) {
   const auto steps = config::split_path(setting.path);
   const auto sections = settable();
-  const bool known = steps && std::find(sections.begin(), sections.end(), steps->front().key) != sections.end();
+  const bool known = steps && std::find(sections.begin(), sections.end(), steps->front().key) !=
+                                  sections.end();
   if (!known) {
-    diagnostics.error(setting.place, "unknown path '" + setting.path + "'" + base::hint(setting.path, known_paths(root), false));
+    diagnostics.error(setting.place, "unknown path '" + setting.path + "'" +
+                                         base::hint(setting.path, known_paths(root), false));
     return false;
   }
-  if (steps->front().key != "kernels") {
-    return true;
-  }
+  if (steps->front().key != "kernels") { return true; }
   const config::Node* kernels = root.find("kernels");
   std::vector<std::string> names;
-  for (const config::Entry& entry : kernels == nullptr ? std::vector<config::Entry>{} : kernels->entries) {
+  for (const config::Entry& entry :
+       kernels == nullptr ? std::vector<config::Entry>{} : kernels->entries) {
     names.push_back(entry.key);
   }
   if (steps->size() < 3 || std::find(names.begin(), names.end(), (*steps)[1].key) == names.end()) {
     const std::string name = steps->size() < 2 ? "" : (*steps)[1].key;
-    diagnostics.error(setting.place, "'" + setting.path + "': kernels.NAME.KEY is needed; there is no kernel '" + name +
-                                         "'" + base::hint(name, names));
+    diagnostics.error(setting.place, "'" + setting.path +
+                                         "': kernels.NAME.KEY is needed; there is no kernel '" +
+                                         name + "'" + base::hint(name, names));
     return false;
   }
   return true;
 }
 
-void apply_settings(config::Node& root, std::span<const Setting> settings, Diagnostics& diagnostics) {
+void apply_settings(config::Node& root, std::span<const Setting> settings,
+                    Diagnostics& diagnostics) {
   for (const Setting& setting : settings) {
     if (!setting.path.starts_with("gpu.") && leads_somewhere(root, setting, diagnostics)) {
       config::apply(root, setting, "", diagnostics);
@@ -82,9 +84,7 @@ void apply_settings(config::Node& root, std::span<const Setting> settings, Diagn
 
 Simulation read_simulation(const config::Node* node, Diagnostics& diagnostics) {
   Simulation simulation;
-  if (node == nullptr) {
-    return simulation;
-  }
+  if (node == nullptr) { return simulation; }
   const MapReader map(*node, "simulation", simulation_keys(), diagnostics);
   map.read("issue_quantum", simulation.issue_quantum, {"1", "4096"});
   map.read_flag("replay", simulation.replay);
@@ -92,20 +92,14 @@ Simulation read_simulation(const config::Node* node, Diagnostics& diagnostics) {
     (void)config::choice(map.at("skip_waves"), std::vector<std::string>{"off"});
   }
   std::int64_t seed = 1;
-  if (map.read("seed", seed, {"0", ""})) {
-    simulation.seed = static_cast<std::uint64_t>(seed);
-  }
+  if (map.read("seed", seed, {"0", ""})) { simulation.seed = static_cast<std::uint64_t>(seed); }
   return simulation;
 }
 
 InitialL2 read_initial(const config::Node* node, Diagnostics& diagnostics) {
-  if (node == nullptr) {
-    return InitialL2::Empty;
-  }
+  if (node == nullptr) { return InitialL2::Empty; }
   const MapReader map(*node, "initial", initial_keys(), diagnostics);
-  if (!map.has("l2")) {
-    return InitialL2::Empty;
-  }
+  if (!map.has("l2")) { return InitialL2::Empty; }
   const std::vector<std::string> states{"empty", "clean", "dirty"};
   return static_cast<InitialL2>(config::choice(map.at("l2"), states).value_or(0));
 }
@@ -114,14 +108,10 @@ void read_assumptions(const MapReader& map, Scenario& out, Diagnostics& diagnost
   if (map.has("assume")) {
     const MapReader assume(*map.find("assume"), "assume", assume_keys(), diagnostics);
     unit::Duration latency;
-    if (assume.read("latency", latency, {"1 ns", "1 s"})) {
-      out.assumed_latency = latency;
-    }
+    if (assume.read("latency", latency, {"1 ns", "1 s"})) { out.assumed_latency = latency; }
   }
   unit::Bytes bytes;
-  if (map.read("model_bytes", bytes, {"1 B", "1000 TB"})) {
-    out.model_bytes = bytes;
-  }
+  if (map.read("model_bytes", bytes, {"1 B", "1000 TB"})) { out.model_bytes = bytes; }
 }
 
 void read_schema(const MapReader& map) {
@@ -142,13 +132,16 @@ config::KeyTable keys_here(bool gpu_chosen) {
 
 }  // namespace
 
-std::optional<gpu::Document> GpuSource::load(const std::string& which, bool trusted, const config::Place& place,
+std::optional<gpu::Document> GpuSource::load(const std::string& which, bool trusted,
+                                             const config::Place& place,
                                              Diagnostics& diagnostics) const {
   const bool file = trusted && gpu::is_file_name(which);
-  return file ? catalog_.load_file(which, diagnostics) : catalog_.load(which, beside_, place, diagnostics);
+  return file ? catalog_.load_file(which, diagnostics)
+              : catalog_.load(which, beside_, place, diagnostics);
 }
 
-std::optional<gpu::GpuSpec> GpuSource::read(const config::Node* named, std::span<const Setting> settings,
+std::optional<gpu::GpuSpec> GpuSource::read(const config::Node* named,
+                                            std::span<const Setting> settings,
                                             Diagnostics& diagnostics) {
   std::string which = chosen_.value_or("");
   config::Place place{std::make_shared<const config::Source>(config::Source{"--gpu", which}), 1, 1};
@@ -156,16 +149,12 @@ std::optional<gpu::GpuSpec> GpuSource::read(const config::Node* named, std::span
     which = config::text({*named, "gpu", diagnostics}).value_or("");
     place = named->place;
   }
-  if (which.empty()) {
-    return std::nullopt;
-  }
+  if (which.empty()) { return std::nullopt; }
   auto known = known_.find(which);
   if (known == known_.end()) {
     known = known_.emplace(which, load(which, chosen_.has_value(), place, diagnostics)).first;
   }
-  if (!known->second) {
-    return std::nullopt;
-  }
+  if (!known->second) { return std::nullopt; }
   gpu::Document document = *known->second;
   gpu::apply_settings(document, settings, diagnostics);
   return gpu::read_gpu(document, diagnostics);
@@ -173,7 +162,8 @@ std::optional<gpu::GpuSpec> GpuSource::read(const config::Node* named, std::span
 
 bool GpuSource::chosen() const { return chosen_.has_value(); }
 
-Scenario read_scenario(config::Node root, std::span<const Setting> settings, GpuSource& gpus, Diagnostics& diagnostics) {
+Scenario read_scenario(config::Node root, std::span<const Setting> settings, GpuSource& gpus,
+                       Diagnostics& diagnostics) {
   Scenario out;
   apply_settings(root, settings, diagnostics);
   const auto keys = keys_here(gpus.chosen());
@@ -184,13 +174,9 @@ Scenario read_scenario(config::Node root, std::span<const Setting> settings, Gpu
   const auto gpu = gpus.read(map.find("gpu"), settings, diagnostics);
   const gpu::GpuSpec* spec = gpu ? &*gpu : nullptr;
   KernelSet kernels;
-  if (map.has("kernels")) {
-    kernels = read_kernels(map.at("kernels"), spec);
-  }
+  if (map.has("kernels")) { kernels = read_kernels(map.at("kernels"), spec); }
   out.timeline.costs = read_host(map.find("host"), spec, diagnostics);
-  if (map.has("timeline")) {
-    out.timeline.items = read_timeline(map.at("timeline"), kernels);
-  }
+  if (map.has("timeline")) { out.timeline.items = read_timeline(map.at("timeline"), kernels); }
   out.simulation = read_simulation(map.find("simulation"), diagnostics);
   out.initial_l2 = read_initial(map.find("initial"), diagnostics);
   read_assumptions(map, out, diagnostics);

@@ -27,14 +27,16 @@ config::KeyTable keys_for(std::string_view main) {
             {"repeat", "count", false, "launches; 1 if absent"}};
   }
   if (main == "graph") {
-    return {{"graph", "map", true, "the graph"}, {"stream", "count", false, "the stream; 0 if absent"}};
+    return {{"graph", "map", true, "the graph"},
+            {"stream", "count", false, "the stream; 0 if absent"}};
   }
   return {{std::string(main), "", true, ""}};
 }
 
 class TimelineReader {
  public:
-  TimelineReader(const KernelSet& kernels, config::Diagnostics& diagnostics) : kernels_(kernels), diagnostics_(diagnostics) {}
+  TimelineReader(const KernelSet& kernels, config::Diagnostics& diagnostics)
+      : kernels_(kernels), diagnostics_(diagnostics) {}
 
   std::vector<Item> list(const At& at, bool graph) {
     std::vector<Item> items;
@@ -54,9 +56,7 @@ class TimelineReader {
     const auto known = config::names(item_keys());
     for (const std::string& key : known) {
       const config::Node* value = at.node.find(key);
-      if (value != nullptr && (key != "repeat" || value->is_map())) {
-        return key;
-      }
+      if (value != nullptr && (key != "repeat" || value->is_map())) { return key; }
     }
     std::string word = at.node.is_scalar() ? at.node.text.substr(0, 60) : "";
     config::Place place = at.node.place;
@@ -67,17 +67,16 @@ class TimelineReader {
       }
     }
     const auto near = base::nearest_word(word, known);
-    diagnostics_.error(place, "'" + at.path + "': an item is a map of one of: " + base::joined(known) + "; found " +
-                                  (word.empty() ? config::found(at.node) : "'" + word + "'") +
-                                  (near && *near != word ? "; did you mean '" + *near + "'?" : ""));
+    diagnostics_.error(place,
+                       "'" + at.path + "': an item is a map of one of: " + base::joined(known) +
+                           "; found " + (word.empty() ? config::found(at.node) : "'" + word + "'") +
+                           (near && *near != word ? "; did you mean '" + *near + "'?" : ""));
     return {};
   }
 
   void item(const At& at, bool graph, std::vector<Item>& out) {
     const std::string main = main_key(at);
-    if (main.empty()) {
-      return;
-    }
+    if (main.empty()) { return; }
     const auto keys = keys_for(main);
     const MapReader map(at.node, at.path, keys, diagnostics_);
     if (graph && main != "launch") {
@@ -113,12 +112,11 @@ class TimelineReader {
     map.read("repeat", times, kRepeat);
     stream(map, graph, one);
     const auto name = config::text(map.at("launch"));
-    if (!name) {
-      return;
-    }
+    if (!name) { return; }
     const auto found = kernels_.by_name.find(*name);
     if (found == kernels_.by_name.end()) {
-      map.at("launch").complain("there is no kernel '" + *name + "'" + base::hint(*name, kernels_.names()));
+      map.at("launch").complain("there is no kernel '" + *name + "'" +
+                                base::hint(*name, kernels_.names()));
       return;
     }
     if (found->second.size() == 1) {
@@ -143,7 +141,8 @@ class TimelineReader {
         out.insert(out.end(), group.body.begin(), group.body.end());
       }
     } else {
-      map.at("repeat").complain("a graph takes up to 100000 repetitions of a kernel in several parts");
+      map.at("repeat").complain(
+          "a graph takes up to 100000 repetitions of a kernel in several parts");
     }
   }
 
@@ -154,23 +153,20 @@ class TimelineReader {
     graph.kind = ItemKind::Graph;
     stream(map, false, graph);
     inner.read("repeat", graph.repeat, kRepeat);
-    if (inner.has("body")) {
-      graph.body = list(inner.at("body"), true);
-    }
+    if (inner.has("body")) { graph.body = list(inner.at("body"), true); }
     out.push_back(std::move(graph));
   }
 
   void sync(const At& at, std::vector<Item>& out) {
     const auto what = config::text(at);
-    if (!what) {
-      return;
-    }
+    if (!what) { return; }
     Item item;
     item.kind = ItemKind::SyncDevice;
     if (*what != "device") {
       constexpr std::string_view kStream = "stream ";
       const auto number = what->starts_with(kStream)
-                              ? unit::parse_whole(std::string_view(*what).substr(kStream.size()), unit::Dimension::Count)
+                              ? unit::parse_whole(std::string_view(*what).substr(kStream.size()),
+                                                  unit::Dimension::Count)
                               : unit::Parsed<std::int64_t>{};
       if (!number || *number.value < 0 || *number.value > 1023) {
         at.refuse("allowed: device, stream N (0 to " + std::string(kMostStream) + ")");
@@ -187,9 +183,7 @@ class TimelineReader {
     Item item;
     item.kind = ItemKind::Repeat;
     map.read("times", item.repeat, kRepeat);
-    if (map.has("body")) {
-      item.body = list(map.at("body"), false);
-    }
+    if (map.has("body")) { item.body = list(map.at("body"), false); }
     out.push_back(std::move(item));
   }
 
@@ -207,7 +201,8 @@ double expanded(const std::vector<Item>& items) {
 
 }  // namespace
 
-host::HostCosts read_host(const config::Node* node, const gpu::GpuSpec* gpu, config::Diagnostics& diagnostics) {
+host::HostCosts read_host(const config::Node* node, const gpu::GpuSpec* gpu,
+                          config::Diagnostics& diagnostics) {
   host::HostCosts costs;
   if (gpu != nullptr) {
     costs = {gpu->launch.host_launch, gpu->launch.host_graph_launch, gpu->launch.host_sync};

@@ -1,0 +1,328 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "bound/bound.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "bound/chain.h"
+#include "bound/little.h"
+#include "unit/human.h"
+
+namespace wavetail::bound {
+
+namespace {
+
+using result::ChainLink;
+using unit::human;
+
+std::string bytes(double b) { return human(b, "bytes"); }
+
+// Everything that the ceilings share.
+struct Launch {
+  const kernel::Kernel& kernel;
+  const gpu::GpuSpec& gpu;
+  const occupancy::Occupancy& occupancy;
+  Caches caches;
+  Work work;
+  Compulsory compulsory;
+  BlockChain chain;
+  double blocks = 0;
+  double sms = 0;            // that can run a block of it
+  double blocks_of_one = 0;  // on the fullest SM, at least
+  double clock_hz = 0;
+
+  // Compulsory reads that are there when the last block ends: a program that does not wait for its
+  // loads may leave as many outstanding as L1 has lines for.
+  [[nodiscard]] double arrived() const {
+    const double lines = sms * static_cast<double>(gpu.l1.in_flight_lines * gpu.l1.line.count());
+    return chain.ends_waiting ? compulsory.read : std::max(0.0, compulsory.read - lines);
+  }
+
+  [[nodiscard]] double per_fullest_sm(double total) const { return total / blocks * blocks_of_one; }
+};
+
+struct Ceiling {
+  std::string_view name;  // as in Bound::name
+  std::string title, formula, inputs;
+  double us = 0;
+};
+
+class Chain {
+ public:
+  explicit Chain(result::Bound& bound) : bound_(bound) {}
+
+  void fact(ChainLink link) { bound_.chain.push_back(std::move(link)); }
+
+  void ceiling(Ceiling c) {
+    if (c.us > bound_.time_us) {
+      bound_.time_us = c.us;
+      bound_.name = c.name;
+    }
+    fact({.name = std::move(c.title),
+          .key = fmt::format("{}_us", c.name),
+          .formula = std::move(c.formula),
+          .inputs = std::move(c.inputs),
+          .value = c.us,
+          .unit = "us"});
+  }
+
+ private:
+  result::Bound& bound_;
+};
+
+void dram(const Launch& l, Chain& chain) {
+  const auto& hbm = l.gpu.hbm;
+  const double read = std::max(0.0, l.arrived() - l.caches.in_l2_at_start);
+  const double l2 = static_cast<double>(l.gpu.l2.capacity.count());
+  // Lines that channels have gathered but not drained count as not yet written.
+  const double gathered = static_cast<double>(hbm.write_drain * hbm.channels *
+                                              l.gpu.l1.line.count());
+  const double kept = l.caches.dirty_at_end.value_or(std::min(l2, l.compulsory.written)) + gathered;
+  const double written = std::max(0.0, l.compulsory.written - kept);
+  if (l.compulsory.read + l.compulsory.written <= 0) { return; }
+  chain.fact(
+      {.name = "compulsory bytes",
+       .key = "compulsory_bytes",
+       .formula = "each byte read or written once",
+       .inputs = fmt::format("{} + {}", bytes(l.compulsory.read), bytes(l.compulsory.written)),
+       .value = l.compulsory.read + l.compulsory.written,
+       .unit = "bytes"});
+  chain.ceiling(
+      {.name = "dram",
+       .title = "DRAM",
+       .formula = "(reads not in L2 + writes that cannot stay in L2) / pin bandwidth",
+       .inputs = fmt::format("({} + {}) / {}", bytes(read), bytes(written), human(hbm.bandwidth)),
+       .us = (read + written) / static_cast<double>(hbm.bandwidth.count()) * 1e6});
+}
+
+void l2(const Launch& l, Chain& chain) {
+  const auto& x = l.gpu.crossbar;
+  const double clock = static_cast<double>(l.gpu.clock.l2.count());
+  const double sms = std::min(l.sms, l.blocks);
+  double gpcs = 0;
+  for (const auto gpc : l.gpu.gpcs) { gpcs += gpc >= kernel::volume(l.kernel.cluster) ? 1 : 0; }
+  const double ports = sms * unit::bytes_per_cycle(x.ingress) * clock;
+  const double gpc_ports = gpcs * unit::bytes_per_cycle(x.gpc_ingress) * clock;
+  const double slices = static_cast<double>(l.gpu.l2.slices) *
+                        unit::bytes_per_cycle(l.gpu.l2.slice_bandwidth) * clock;
+  const double in_rate = std::min({ports, gpc_ports, slices});
+  const double out_rate = std::min(sms * unit::bytes_per_cycle(x.egress) * clock, slices);
+  // Stores on their way when the last block ends need not have arrived.
+  double stores = 0;
+  for (const auto& a : l.work.accesses) { stores += a.store ? a.distinct_bytes : 0; }
+  stores = std::max(
+      0.0, stores - sms * static_cast<double>(l.gpu.l1.store_lines * l.gpu.l1.line.count()));
+  const double in_us = l.arrived() / in_rate * 1e6;
+  const double out_us = stores / out_rate * 1e6;
+  if (in_us <= 0 && out_us <= 0) { return; }
+  const bool in_binds = in_us >= out_us;
+  chain.ceiling({.name = "l2",
+                 .title = in_binds ? "L2 to SMs" : "SMs to L2",
+                 .formula = in_binds ? "compulsory reads / least of SM ports, GPC ports, slices"
+                                     : "stores / lesser of SM ports, slices",
+                 .inputs = fmt::format("{} / {}", bytes(in_binds ? l.arrived() : stores),
+                                       human((in_binds ? in_rate : out_rate) * 1e-9, "GB/s")),
+                 .us = std::max(in_us, out_us)});
+}
+
+void issue(const Launch& l, Chain& chain) {
+  const double instructions = l.per_fullest_sm(l.work.warp_instructions - l.work.barriers);
+  if (instructions <= 0) { return; }
+  const double schedulers = static_cast<double>(l.gpu.sm.schedulers);
+  chain.ceiling({.name = "issue",
+                 .title = "instruction issue",
+                 .formula = "warp instructions of the fullest SM / (schedulers x clock)",
+                 .inputs = fmt::format("{} / ({} x {})", human(instructions, ""), schedulers,
+                                       human(l.clock_hz * 1e-6, "MHz")),
+                 .us = instructions / (schedulers * l.clock_hz) * 1e6});
+}
+
+void pipes(const Launch& l, Chain& chain) {
+  const auto& p = l.gpu.pipes;
+
+  const struct {
+    std::string_view name;
+    kernel::Pipe pipe;
+    const gpu::PipeSpec& spec;
+  } all[] = {{"fp32", kernel::Pipe::Fp32, p.fp32},
+             {"int32", kernel::Pipe::Int32, p.int32},
+             {"fp64", kernel::Pipe::Fp64, p.fp64},
+             {"sfu", kernel::Pipe::Sfu, p.sfu}};
+
+  for (const auto& [name, pipe, spec] : all) {
+    const double instructions = l.per_fullest_sm(l.work.pipe.at(static_cast<std::size_t>(pipe)));
+    if (instructions <= 0) { continue; }
+    const double schedulers = static_cast<double>(l.gpu.sm.schedulers);
+    const double cycles = std::max(
+        1.0, static_cast<double>(l.gpu.sm.warp_size) / static_cast<double>(spec.lanes));
+    chain.ceiling(
+        {.name = name,
+         .title = fmt::format("{} pipe", name),
+         .formula = "warp instructions of the fullest SM x cycles each / (pipes x clock)",
+         .inputs = fmt::format("{} x {} / ({} x {})", human(instructions, ""), human(cycles, ""),
+                               schedulers, human(l.clock_hz * 1e-6, "MHz")),
+         .us = instructions * cycles / (schedulers * l.clock_hz) * 1e6});
+  }
+}
+
+double sm_cycles_ns(const gpu::GpuSpec& gpu, unit::Cycles c) {
+  return static_cast<double>(c.count()) * 1e9 / static_cast<double>(gpu.sm_clock().count());
+}
+
+// The least latency of each access: L1, unless no other request can have brought its sectors; DRAM,
+// if L2 cannot have them either.
+std::vector<double> least_latencies(const Work& work, const gpu::GpuSpec& gpu,
+                                    const Caches& caches) {
+  std::vector<double> latencies;
+  const double l1 = sm_cycles_ns(gpu, gpu.l1.latency);
+  for (const auto& a : work.accesses) {
+    double ns = std::min(l1, unit::nanoseconds(gpu.l2.latency_near));
+    if (a.every_byte_once) {
+      ns = unit::nanoseconds(gpu.l2.latency_near);
+      if (a.whole_bursts && caches.in_l2_at_start <= 0) {
+        ns = unit::nanoseconds(least_dram_latency(gpu));
+      }
+    }
+    latencies.push_back(ns);
+  }
+  return latencies;
+}
+
+// Little the other way round: bytes x latency / most bytes under way.
+void in_flight(const Launch& l, Chain& chain) {
+  double cold = 0;
+  for (const auto& a : l.work.accesses) { cold += !a.store && a.whole_bursts ? a.useful_bytes : 0; }
+  cold = l.caches.in_l2_at_start <= 0 ? std::min(cold, l.compulsory.read) : 0;
+  const double warm = l.compulsory.read - cold;
+  if (cold + warm <= 0) { return; }
+  const double near_ns = unit::nanoseconds(l.gpu.l2.latency_near);
+  const double dram_ns = unit::nanoseconds(least_dram_latency(l.gpu));
+  const double l1_ns = sm_cycles_ns(l.gpu, l.gpu.l1.latency);
+  const double byte_ns = cold * dram_ns + warm * near_ns;
+  // The lines that wait for their fill do so for the way beyond L1 only.
+  const double line_byte_ns = std::max(0.0, byte_ns - (cold + warm) * l1_ns);
+  const double sms = std::min(l.sms, l.blocks);
+  const double by_lines = sms *
+                          static_cast<double>(l.gpu.l1.in_flight_lines * l.gpu.l1.line.count());
+  double under_way = by_lines;
+  double us = line_byte_ns / by_lines * 1e-3;
+  std::string_view what = "lines that L1 may wait for";
+  if (l.chain.ends_waiting) {
+    const double resident = std::min(l.blocks, static_cast<double>(l.occupancy.capacity()));
+    const double by_program = resident * l.chain.loads_bytes;
+    if (byte_ns / by_program * 1e-3 > us) {
+      under_way = by_program;
+      us = byte_ns / by_program * 1e-3;
+      what = "loads that resident warps can have under way";
+    }
+    chain.fact({.name = "bytes in flight possible",
+                .key = "possible_in_flight_bytes",
+                .formula = "resident blocks x loads before a wait",
+                .inputs = fmt::format("{} x {}", human(resident, ""), bytes(l.chain.loads_bytes)),
+                .value = std::min(by_program, by_lines),
+                .unit = "bytes"});
+  }
+  chain.ceiling({.name = "in_flight",
+                 .title = "bytes in flight",
+                 .formula = fmt::format("compulsory reads x least latency / {}", what),
+                 .inputs = fmt::format("{} x {} / {}", bytes(cold + warm),
+                                       human(byte_ns / (cold + warm), "ns"), bytes(under_way)),
+                 .us = us});
+}
+
+void latency(const Launch& l, Chain& chain) {
+  const double waves = std::ceil(l.blocks / static_cast<double>(l.occupancy.capacity()));
+  chain.ceiling({.name = "latency",
+                 .title = "dependent chain",
+                 .formula = "waves x least time of one block",
+                 .inputs = fmt::format("{} x {}", human(waves, ""), human(l.chain.time_ns, "ns")),
+                 .us = waves * l.chain.time_ns * 1e-3});
+}
+
+// Figures that explain without being ceilings.
+void facts(const Launch& l, Chain& chain) {
+  if (l.work.requests() > 0) {
+    const double sectors = l.work.load_sectors + l.work.store_sectors;
+    chain.fact({.name = "sectors per request",
+                .key = "sectors_per_request",
+                .formula = "32 B sectors that a warp's lanes touch",
+                .inputs = fmt::format("{} / {}", human(sectors, ""), human(l.work.requests(), "")),
+                .value = sectors / l.work.requests(),
+                .unit = ""});
+    const double moved = sectors * static_cast<double>(l.gpu.l1.sector.count());
+    chain.fact({.name = "useful share of the sectors",
+                .key = "useful_sector_pct",
+                .formula = "bytes that lanes ask for / bytes of their sectors",
+                .inputs = fmt::format("{} / {}", bytes(l.work.useful_bytes()), bytes(moved)),
+                .value = 100 * l.work.useful_bytes() / moved,
+                .unit = "pct"});
+    for (auto& link : in_flight_chain(l.gpu, l.gpu.hbm.latency)) { chain.fact(std::move(link)); }
+  }
+  const double moved = l.compulsory.read + l.compulsory.written;
+  const double flops = std::max(l.kernel.flops, l.work.flops);
+  if (flops > 0 && moved > 0) {
+    chain.fact({.name = "arithmetic intensity",
+                .key = "intensity_flop_per_byte",
+                .formula = "FLOPs / compulsory bytes",
+                .inputs = fmt::format("{} / {}", human(flops, ""), bytes(moved)),
+                .value = flops / moved,
+                .unit = "FLOP/B"});
+    const double peak = 2.0 *
+                        static_cast<double>(l.gpu.pipes.fp32.lanes * l.gpu.sm.schedulers *
+                                            l.gpu.sms()) *
+                        l.clock_hz;
+    chain.fact({.name = "ridge of the FP32 pipes",
+                .key = "ridge_flop_per_byte",
+                .formula = "2 x FP32 lanes x clock / pin bandwidth",
+                .inputs = fmt::format("{} / {}", human(peak * 1e-12, "TFLOP/s"),
+                                      human(l.gpu.hbm.bandwidth)),
+                .value = peak / static_cast<double>(l.gpu.hbm.bandwidth.count()),
+                .unit = "FLOP/B"});
+  }
+}
+
+result::Bound stated(unit::Duration duration) {
+  result::Bound bound;
+  Chain(bound).ceiling({.name = "stated",
+                        .title = "stated duration",
+                        .formula = "as the scenario says",
+                        .inputs = human(duration),
+                        .us = unit::microseconds(duration)});
+  bound.name = "stated";
+  return bound;
+}
+
+}  // namespace
+
+result::Bound bound_of(const kernel::Kernel& kernel, const gpu::GpuSpec& gpu,
+                       const occupancy::Occupancy& occupancy, const Caches& caches) {
+  if (kernel.duration) { return stated(*kernel.duration); }
+  Launch l{.kernel = kernel,
+           .gpu = gpu,
+           .occupancy = occupancy,
+           .caches = caches,
+           .work = count_work(kernel, gpu),
+           .compulsory = {},
+           .chain = {}};
+  l.compulsory = compulsory(kernel, l.work);
+  l.chain = block_chain(kernel, gpu, least_latencies(l.work, gpu, caches));
+  l.blocks = static_cast<double>(kernel::volume(kernel.grid));
+  l.sms = static_cast<double>(occupancy.reachable_sms);
+  l.blocks_of_one = std::ceil(l.blocks / l.sms);
+  l.clock_hz = static_cast<double>(gpu.sm_clock().count());
+  result::Bound bound;
+  bound.name = "latency";
+  Chain chain(bound);
+  facts(l, chain);
+  dram(l, chain);
+  l2(l, chain);
+  issue(l, chain);
+  pipes(l, chain);
+  in_flight(l, chain);
+  latency(l, chain);
+  return bound;
+}
+
+}  // namespace wavetail::bound

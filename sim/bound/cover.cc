@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "bound/cover.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+
+namespace wavetail::bound {
+
+namespace {
+
+using kernel::Pattern;
+using kernel::WalkKind;
+
+struct Step {
+  double stride = 0;
+  double count = 1;
+};
+
+// `distinct` bytes spread over `range` bytes that are laid over an array of `room` bytes: each byte
+// of the array comes equally often, give or take once.
+double wrapped(double distinct, double range, double room) {
+  if (range <= room) { return distinct; }
+  const bool without_gaps = distinct >= range;
+  return without_gaps ? std::min(room, distinct) : distinct / std::ceil(range / room);
+}
+
+}  // namespace
+
+double Standing::per_warp() const {
+  double n = count;
+  for (const double t : trips) { n *= t; }
+  return n;
+}
+
+double piece_bytes(const kernel::MemoryAccess& a, std::int64_t lanes) {
+  switch (a.pattern) {
+    case Pattern::Contiguous: return static_cast<double>(lanes * a.width);
+    case Pattern::Strided:
+    case Pattern::RowPerLane:
+      return static_cast<double>(std::max<std::int64_t>(a.width, lanes * std::abs(a.stride)));
+    case Pattern::Broadcast:
+    case Pattern::Random: return a.width;
+    case Pattern::Listed: {
+      const auto last = std::max_element(a.offsets.begin(), a.offsets.end());
+      return static_cast<double>(a.width + (last == a.offsets.end() ? 0 : *last));
+    }
+  }
+  return a.width;
+}
+
+void Cover::add(const Standing& at, const Request& request) {
+  request_distinct_ = std::max(request_distinct_, request.distinct_bytes);
+  warp_distinct_ = std::max(warp_distinct_, at.per_warp() * request.distinct_bytes);
+  block_distinct_ += at.per_warp() * request.distinct_bytes;
+}
+
+double Cover::unique_bytes(const kernel::MemoryAccess& a, const Standing& at,
+                           double array_bytes) const {
+  if (a.pattern == Pattern::Random) { return std::min(array_bytes, request_distinct_); }
+  if (a.walk == WalkKind::Strides) { return unique_of_strides(a, at, array_bytes); }
+  const double piece = piece_bytes(a, a.lanes > 0 ? a.lanes : at.warp_size);
+  const double warps = static_cast<double>(at.warps);
+  const double grid_distinct = block_distinct_ * at.blocks();
+  if (a.walk == WalkKind::Thread) {
+    const double warp_bytes = at.per_warp() * static_cast<double>(a.width * at.warp_size);
+    const double room = std::max(warp_bytes, std::floor(array_bytes / warp_bytes) * warp_bytes);
+    return std::min(array_bytes, wrapped(grid_distinct, warps * at.blocks() * warp_bytes, room));
+  }
+  const double room = std::max(piece, std::floor(array_bytes / piece) * piece);
+  if (a.pattern == Pattern::RowPerLane) {
+    // A lane that walks beyond its row enters that of another.
+    const double along = at.per_warp() * a.width /
+                         std::max(1.0, std::abs(static_cast<double>(a.stride)));
+    const double rows = warps * at.blocks() * piece;
+    const double distinct = grid_distinct / std::max(1.0, std::ceil(along));
+    return std::min(array_bytes, distinct / std::max(1.0, std::ceil(rows / room)));
+  }
+  const double of_warp = at.per_warp() * piece;
+  switch (a.walk) {
+    case WalkKind::Everyone: return std::min(array_bytes, wrapped(warp_distinct_, of_warp, room));
+    case WalkKind::Same:
+      return std::min(array_bytes, wrapped(block_distinct_, warps * of_warp, room));
+    default:
+      return std::min(array_bytes, wrapped(grid_distinct, warps * at.blocks() * of_warp, room));
+  }
+}
+
+// Each index moves the access by its own stride: a step adds only if it leaves the range that the
+// smaller ones cover, and none may run past the array's end.
+double Cover::unique_of_strides(const kernel::MemoryAccess& a, const Standing& at,
+                                double array_bytes) const {
+  const auto& s = a.strides;
+  std::vector<Step> steps;
+  const auto add = [&](std::int64_t stride, double count) {
+    if (stride != 0 && count > 1) {
+      steps.push_back({std::abs(static_cast<double>(stride)), count});
+    }
+  };
+  add(s.block_x, static_cast<double>(at.grid[0]));
+  add(s.block_y, static_cast<double>(at.grid[1]));
+  add(s.block_z, static_cast<double>(at.grid[2]));
+  add(s.warp, at.split ? 1.0 : static_cast<double>(at.warps));
+  add(s.count, at.count);
+  for (std::size_t i = 0; i < s.loop.size() && i < at.trips.size(); ++i) {
+    add(s.loop[i], at.trips[i]);
+  }
+  std::sort(steps.begin(), steps.end(),
+            [](const Step& x, const Step& y) { return x.stride < y.stride; });
+  double unique = request_distinct_;
+  double extent = piece_bytes(a, a.lanes > 0 ? a.lanes : at.warp_size);
+  for (const auto& step : steps) {
+    const double count = std::min(step.count, std::floor((array_bytes - extent) / step.stride) + 1);
+    if (count <= 1) { break; }
+    if (step.stride >= extent) { unique *= count; }
+    extent += step.stride * (count - 1);
+  }
+  return std::min(array_bytes, unique);
+}
+
+}  // namespace wavetail::bound

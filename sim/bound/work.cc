@@ -1,0 +1,242 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "bound/work.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+
+#include "bound/cover.h"
+
+namespace wavetail::bound {
+
+namespace {
+
+using kernel::Op;
+using kernel::OpKind;
+
+// Where the walk stands inside one warp.
+struct Place {
+  Lanes lanes;
+  std::int64_t warp = 0, warps = 0;  // within the role
+  double times = 1;                  // how often this warp comes here
+  std::vector<double> trips;         // of the enclosing loops, outermost first
+  bool split = false;                // some warps of the role go another way
+};
+
+class Counter {
+ public:
+  Counter(const kernel::Kernel& kernel, const gpu::GpuSpec& gpu, Work& work)
+      : kernel_(kernel),
+        gpu_(gpu),
+        work_(work),
+        blocks_(static_cast<double>(kernel::volume(kernel.grid))) {}
+
+  void role(const kernel::Role& role, std::int64_t first_warp) {
+    const std::size_t first_access = work_.accesses.size();
+    for (std::int64_t w = 0; w < role.warps; ++w) {
+      next_access_ = first_access;
+      Place place{.lanes = lanes_of_warp(kernel_, first_warp + w, gpu_.sm.warp_size),
+                  .warp = w,
+                  .warps = role.warps,
+                  .times = 1,
+                  .trips = {}};
+      program(role.program, place, true);
+    }
+  }
+
+ private:
+  // `taken` is false for ways that this warp does not take; they are passed only to keep accesses
+  // numbered.
+  void program(const kernel::Program& ops, const Place& place, bool taken) {
+    for (const auto& op : ops) {
+      switch (op.kind) {
+        case OpKind::Arithmetic:
+          if (taken) { arithmetic(op, place); }
+          break;
+        case OpKind::Load:
+        case OpKind::Store: access(op, place, taken); break;
+        case OpKind::BlockBarrier:
+          if (taken) {
+            issue(place.times, place.lanes.count);
+            work_.barriers += place.times * blocks_;
+          }
+          break;
+        case OpKind::WaitLoads: break;
+        case OpKind::Repeat: repeat(op, place, taken); break;
+        case OpKind::Diverge: diverge(op, place, taken); break;
+      }
+    }
+  }
+
+  void issue(double instructions, int lanes) {
+    work_.warp_instructions += instructions * blocks_;
+    work_.thread_instructions += instructions * blocks_ * lanes;
+  }
+
+  void arithmetic(const Op& op, const Place& place) {
+    const double n = place.times * static_cast<double>(op.count);
+    issue(n, place.lanes.count);
+    work_.pipe.at(static_cast<std::size_t>(op.pipe)) += n * blocks_;
+    work_.flops += n * blocks_ * place.lanes.count * op.flops_per_lane;
+  }
+
+  void repeat(const Op& op, const Place& place, bool taken) {
+    Place inside = place;
+    inside.times *= static_cast<double>(op.count);
+    inside.trips.push_back(static_cast<double>(op.count));
+    program(op.bodies.front(), inside, taken && op.count > 0);
+  }
+
+  void diverge(const Op& op, const Place& place, bool taken) {
+    const auto ways = op.bodies.size();
+    for (std::size_t way = 0; way < ways; ++way) {
+      Place inside = place;
+      bool enters = taken;
+      if (op.diverge_by == kernel::DivergeBy::Lane) {
+        inside.lanes = lanes_of_way(place.lanes, way, ways);
+        enters = taken && inside.lanes.count > 0;
+      } else {
+        inside.split = true;
+        enters = taken && way_of_warp(place.warp, ways) == way;
+      }
+      program(op.bodies[way], inside, enters);
+    }
+  }
+
+  void access(const Op& op, const Place& place, bool taken) {
+    const auto index = next_access_++;
+    if (index >= work_.accesses.size()) {
+      work_.accesses.push_back({.array = op.access.array, .store = op.kind == OpKind::Store});
+    }
+    if (!taken) { return; }
+    auto a = op.access;
+    const double per_warp = place.times * static_cast<double>(op.count);
+    if (a.walk == kernel::WalkKind::Thread && a.pattern == kernel::Pattern::Contiguous) {
+      a.pattern = kernel::Pattern::Strided;
+      a.stride = static_cast<std::int64_t>(per_warp) * a.width;
+    }
+    const auto request = request_of(a, place.lanes);
+    issue(per_warp, request.lanes);
+    auto& w = work_.accesses[index];
+    const bool first = w.requests == 0;
+    const double n = per_warp * blocks_;
+    w.requests += n;
+    w.sectors += n * request.sectors;
+    w.useful_bytes += n * request.useful_bytes;
+    w.distinct_bytes += n * request.distinct_bytes;
+    w.every_byte_once = (first || w.every_byte_once) &&
+                        whole_units(op, request, place, gpu_.l1.sector);
+    w.whole_bursts = (first || w.whole_bursts) && whole_units(op, request, place, gpu_.hbm.burst);
+    cover(index, op, request, place);
+  }
+
+  void cover(std::size_t index, const Op& op, const Request& r, const Place& place) {
+    covers_.resize(std::max(covers_.size(), index + 1));
+    const Standing at{.grid = kernel_.grid,
+                      .warps = place.warps,
+                      .warp_size = gpu_.sm.warp_size,
+                      .split = place.split,
+                      .trips = place.trips,
+                      .count = static_cast<double>(op.count)};
+    covers_[index].add(at, r);
+    const auto array = static_cast<std::size_t>(op.access.array);
+    const auto bytes = static_cast<double>(kernel_.arrays.at(array).bytes.count());
+    work_.accesses[index].unique_bytes = covers_[index].unique_bytes(op.access, at, bytes);
+  }
+
+  // Whether each such request covers whole units of `unit` bytes that no other request of this op
+  // can share.
+  [[nodiscard]] bool whole_units(const Op& op, const Request& r, const Place& place,
+                                 unit::Bytes unit) const {
+    using kernel::WalkKind;
+    const auto walk = op.access.walk;
+    const bool side_by_side = walk == WalkKind::Grid || walk == WalkKind::Block ||
+                              walk == WalkKind::Warp;
+    return side_by_side && op.access.pattern == kernel::Pattern::Contiguous &&
+           r.lanes == gpu_.sm.warp_size && place.lanes.count == r.lanes &&
+           static_cast<std::int64_t>(r.useful_bytes) % unit.count() == 0 &&
+           op.access.offset % unit.count() == 0;
+  }
+
+  const kernel::Kernel& kernel_;
+  const gpu::GpuSpec& gpu_;
+  Work& work_;
+  double blocks_;
+  std::size_t next_access_ = 0;
+  std::vector<Cover> covers_;
+};
+
+void sum_up(const kernel::Kernel& kernel, Work& work) {
+  std::vector<int> users(kernel.arrays.size(), 0);
+  for (const auto& array : kernel.arrays) {
+    work.arrays.push_back(
+        {.name = array.name, .array_bytes = static_cast<double>(array.bytes.count())});
+  }
+  for (const auto& a : work.accesses) {
+    auto& array = work.arrays.at(static_cast<std::size_t>(a.array));
+    ++users[static_cast<std::size_t>(a.array)];
+    (a.store ? work.store_requests : work.load_requests) += a.requests;
+    (a.store ? work.store_sectors : work.load_sectors) += a.sectors;
+    (a.store ? work.useful_store_bytes : work.useful_load_bytes) += a.useful_bytes;
+    (a.store ? array.stored_bytes : array.loaded_bytes) += a.useful_bytes;
+    auto& most = a.store ? array.unique_stored : array.unique_loaded;
+    most = std::max(most, a.unique_bytes);
+  }
+  for (auto& a : work.accesses) {  // a second op on the array, or a second round over it, may touch
+                                   // the same bytes
+    const auto array = static_cast<std::size_t>(a.array);
+    const bool once = users[array] == 1 && a.useful_bytes == a.unique_bytes;
+    a.every_byte_once = a.every_byte_once && once;
+    a.whole_bursts = a.whole_bursts && once;
+  }
+}
+
+}  // namespace
+
+Lanes lanes_of_warp(const kernel::Kernel& kernel, std::int64_t warp, std::int64_t warp_size) {
+  const auto left = std::clamp<std::int64_t>(kernel.block - warp * warp_size, 0, warp_size);
+  return {0, static_cast<int>(left)};
+}
+
+std::size_t way_of_warp(std::int64_t warp, std::size_t ways) {
+  return static_cast<std::size_t>(warp) % ways;
+}
+
+Lanes lanes_of_way(Lanes active, std::size_t way, std::size_t ways) {
+  const auto at = [&](std::size_t w) {
+    return active.first + static_cast<int>(static_cast<std::size_t>(active.count) * w / ways);
+  };
+  return {at(way), at(way + 1) - at(way)};
+}
+
+Work count_work(const kernel::Kernel& kernel, const gpu::GpuSpec& gpu) {
+  Work work;
+  Counter counter(kernel, gpu, work);
+  std::int64_t first_warp = 0;
+  for (const auto& role : kernel.roles) {
+    counter.role(role, first_warp);
+    first_warp += role.warps;
+  }
+  sum_up(kernel, work);
+  return work;
+}
+
+Compulsory compulsory(const kernel::Kernel& kernel, const Work& work) {
+  double certain_read = 0;
+  double certain_written = 0;
+  double most_read = 0;
+  double most_written = 0;
+  for (const auto& a : work.arrays) {
+    certain_read += a.unique_stored > 0 ? 0 : a.unique_loaded;
+    certain_written += a.unique_stored;
+    most_read += std::min(a.array_bytes, a.loaded_bytes);
+    most_written += std::min(a.array_bytes, a.stored_bytes);
+  }
+  const auto stated = [](const std::optional<unit::Bytes>& b, double certain, double most) {
+    return b ? std::min(static_cast<double>(b->count()), most) : certain;
+  };
+  return {stated(kernel.compulsory_read, certain_read, most_read),
+          stated(kernel.compulsory_write, certain_written, most_written)};
+}
+
+}  // namespace wavetail::bound
