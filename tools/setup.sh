@@ -41,9 +41,8 @@ install_packages() {
   fi
   say "installing ${missing[*]}"
   local apt=("${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get -o DPkg::Lock::Timeout=600 -qq)
-  "${apt[@]}" update < /dev/null >&2 || say "apt-get update failed; trying with the package lists at hand"
-  "${apt[@]}" install -y --no-install-recommends "${missing[@]}" < /dev/null >&2 ||
-    give_up "apt-get could not install ${missing[*]}"
+  "${apt[@]}" update < /dev/null > /dev/null 2>&1 || say "apt-get update failed; trying with the lists at hand"
+  run_step quiet "${apt[@]}" install -y --no-install-recommends "${missing[@]}"
 }
 
 # Runs a command with its output on standard error. Quiet unless it fails; with `loud`, as it comes.
@@ -79,7 +78,7 @@ build_preset() {
     say "building build/$preset: minutes the first time"
     mode=loud
   fi
-  if [[ ! -e $folder/build.ninja ]]; then
+  if [[ $WAVETAIL_ROOT/CMakePresets.json -nt $folder/build.ninja ]]; then  # or there is none yet
     (cd "$WAVETAIL_ROOT" && run_step quiet cmake --preset "$preset") || exit $?
   fi
   run_step "$mode" ninja -C "$folder" "$@"

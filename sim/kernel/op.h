@@ -88,4 +88,7 @@ struct Op {
 
 using Program = std::vector<Op>;
 
+// Deepest nesting of counted loops in a program.
+inline constexpr int kMaxLoopDepth = 6;
+
 }  // namespace wavetail::kernel

@@ -15,6 +15,7 @@ struct Tensor {
   std::string array;
   std::string dtype;
   std::int64_t elements = 0;  // fewer than the kernel's: broadcast, read again and again
+  bool per_row = false;       // one value for many: every block reads one of them for all its lanes
   std::int64_t first = 0;     // element of the array at which the tensor begins
 };
 

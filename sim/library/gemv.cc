@@ -133,13 +133,13 @@ std::vector<Mistake> make(const Arguments& arguments, const gpu::GpuSpec& gpu,
     row.shuffle_sum(p.split, 1);
   }
   row.pack(dtype, 1);
+  Listing result;
   const std::int64_t group = kWarps / p.split * p.x_element;  // bytes of y per block
-  row.store({.array = 2,
-             .width = p.x_element,
-             .strides = {.block_x = group,
-                         .warp = p.split == 1 ? p.x_element : 0,
-                         .loop = {p.grid * group}},
-             .lanes = 1});
+  result.store({.array = 2,
+                .width = p.x_element,
+                .strides = {.block_x = group, .warp = p.x_element, .loop = {p.grid * group}},
+                .lanes = 1});
+  row.first_warps(p.split, std::move(result));
   code.repeat(p.passes, std::move(row));
 
   const std::int64_t registers = round_up(16 + 2 * p.unroll * ceil_div(p.width, 4), 8);

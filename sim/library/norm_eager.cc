@@ -56,13 +56,14 @@ std::vector<kernel::Kernel> eager_norm(const NormShape& s, const gpu::GpuSpec& g
       rstd{".rstd", "fp32", s.rows};
   const Tensor scaled{".scaled", "fp32", n}, narrow{".narrow", s.dtype, n},
       weights{s.weights, s.dtype, s.cols};
+  const Tensor scale{".rstd", "fp32", s.rows, true};
   const Tensor y{s.y, s.dtype, n};
   const std::vector<Pointwise> before{{.elements = n, .inputs = {x}, .outputs = {wide}, .flops = 0},
                                       {.elements = n, .inputs = {wide}, .outputs = {square}}};
   const std::vector<Pointwise> after{
       {.elements = s.rows, .inputs = {mean}, .outputs = {eps}},
       {.elements = s.rows, .inputs = {eps}, .outputs = {rstd}, .flops = 0, .sfu = 1},
-      {.elements = n, .inputs = {wide, rstd}, .outputs = {scaled}},
+      {.elements = n, .inputs = {wide, scale}, .outputs = {scaled}},
       {.elements = n, .inputs = {scaled}, .outputs = {narrow}, .flops = 0},
       {.elements = n, .inputs = {weights, narrow}, .outputs = {y}}};
   std::vector<kernel::Kernel> chain;

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <iterator>
 #include <utility>
 
 #include <fmt/format.h>
@@ -51,6 +52,22 @@ void Listing::repeat(std::int64_t trips, Listing body) {
   op.kind = kernel::OpKind::Repeat;
   op.count = trips;
   op.bodies.push_back(body.take());
+  program_.push_back(std::move(op));
+}
+
+void Listing::first_warps(std::int64_t share, Listing body) {
+  if (share == 1) {
+    kernel::Program inner = body.take();
+    std::move(inner.begin(), inner.end(), std::back_inserter(program_));
+    return;
+  }
+  Listing branch;
+  branch.int32(1);
+  kernel::Op op;
+  op.kind = kernel::OpKind::Diverge;
+  op.diverge_by = kernel::DivergeBy::Warp;
+  op.bodies.assign(static_cast<std::size_t>(share), branch.take());
+  op.bodies.front() = body.take();
   program_.push_back(std::move(op));
 }
 

@@ -43,6 +43,8 @@ class Listing {
   void wait(std::int64_t newest_left);
   void barrier();
   void repeat(std::int64_t trips, Listing body);
+  // The first 1/`share` of the block's warps run `body`; the others branch around it.
+  void first_warps(std::int64_t share, Listing body);
   void arithmetic(kernel::Pipe pipe, std::int64_t count, std::int64_t distance, int flops);
 
   void fp32(std::int64_t count, std::int64_t distance, int flops) {

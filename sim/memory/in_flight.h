@@ -15,7 +15,8 @@ using unit::Time;
 
 class InFlight {
  public:
-  // Calls come in order of time.
+  // A load leaves at `now`, which may lie a little before a time already seen: the level is then
+  // corrected from `now` on.
   void depart(Time now, std::int64_t bytes) {
     settle(now);
     level_ += bytes;

@@ -12,6 +12,13 @@ L1::L1(std::int64_t lines, int ways, std::uint64_t seed)
   ways_.resize(sets_.divisor() * associativity_);
 }
 
+void L1::resize(std::int64_t lines) {
+  const auto sets = static_cast<std::uint64_t>(
+      std::max<std::int64_t>(1, lines / static_cast<std::int64_t>(associativity_)));
+  if (sets != sets_.divisor()) { sets_ = Divider(std::min(sets, ways_.size() / associativity_)); }
+  invalidate();
+}
+
 // Neighbouring lines go to neighbouring sets; the upper address bits rotate the start, so that
 // power-of-two strides spread.
 std::size_t L1::first_way(std::int64_t line) const {

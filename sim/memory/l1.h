@@ -39,6 +39,9 @@ class L1 {
   // Forgets everything (a kernel starts); lines still pending are forgotten too.
   void invalidate() { ++epoch_; }
 
+  // From now on `lines` lines, not more than at construction; forgets everything.
+  void resize(std::int64_t lines);
+
  private:
   struct Way {
     std::int64_t line = -1;

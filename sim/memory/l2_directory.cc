@@ -104,11 +104,15 @@ void L2Directory::drop(std::uint32_t frame) {
   free_frames_.push_back(frame);
 }
 
-std::vector<L2Directory::PageState> L2Directory::pages_between(std::int64_t first,
-                                                               std::int64_t last) const {
+std::vector<L2Directory::PageState> L2Directory::pages_within(
+    const std::vector<Range>& ranges) const {
   std::vector<PageState> found;
   for (std::uint32_t f = oldest_; f != kNoFrame; f = newer_[f]) {
-    if (page_[f] >= first && page_[f] < last) { found.push_back({page_[f], valid_[f], dirty_[f]}); }
+    const std::int64_t page = page_[f];
+    if (std::any_of(ranges.begin(), ranges.end(),
+                    [&](const Range& r) { return page >= r.first && page < r.last; })) {
+      found.push_back({page, valid_[f], dirty_[f]});
+    }
   }
   return found;
 }

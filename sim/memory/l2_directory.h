@@ -75,8 +75,12 @@ class L2Directory {
     Sectors valid, dirty;
   };
 
-  // Pages within [first, last), from the least to the most recently used.
-  [[nodiscard]] std::vector<PageState> pages_between(std::int64_t first, std::int64_t last) const;
+  struct Range {  // half-open, in pages
+    std::int64_t first, last;
+  };
+
+  // The pages that lie in one of the ranges, from the least to the most recently used.
+  [[nodiscard]] std::vector<PageState> pages_within(const std::vector<Range>& ranges) const;
   // Puts a page into exactly this state and makes it the most recently used.
   void restore(const PageState& state);
 
@@ -84,11 +88,7 @@ class L2Directory {
     std::int64_t lines = 0, dirty_sectors = 0;
   };
 
-  // Lines held and sectors dirty within each half-open page range; one pass over the directory.
-  struct Range {
-    std::int64_t first, last;
-  };
-
+  // Lines held and sectors dirty within each range; one pass over the directory.
   [[nodiscard]] std::vector<Census> census(const std::vector<Range>& ranges) const;
 
   // Fills the whole cache with lines of addresses that no array uses.

@@ -36,9 +36,7 @@ System::System(const gpu::GpuSpec& spec, const Clocks& clocks, event::Wheel& whe
       slices_(static_cast<std::size_t>(spec.l2.slices)),
       ingress_(static_cast<std::size_t>(spec.sms())),
       gpc_ingress_(spec.gpcs.size()),
-      egress_(static_cast<std::size_t>(spec.sms())),
-      l1_ways_(spec.l1.ways),
-      seed_(seed) {
+      egress_(static_cast<std::size_t>(spec.sms())) {
   for (std::int64_t c = 0; c < spec.hbm.channels; ++c) {
     const auto gathered = mix(seed + static_cast<std::uint64_t>(c)) %
                           static_cast<std::uint64_t>(timing_.channel.drain_bursts);
@@ -54,12 +52,9 @@ System::System(const gpu::GpuSpec& spec, const Clocks& clocks, event::Wheel& whe
   }
   const std::int64_t l1_lines = spec.sm.unified_l1.count() / kLineBytes;
   for (std::int64_t sm = 0; sm < spec.sms(); ++sm) {
-    l1_.emplace_back(l1_lines, static_cast<int>(l1_ways_), seed + static_cast<std::uint64_t>(sm));
+    l1_.emplace_back(l1_lines, static_cast<int>(spec.l1.ways),
+                     seed + static_cast<std::uint64_t>(sm));
   }
-}
-
-void System::resize_l1(std::uint16_t sm, std::int64_t lines) {
-  l1_[sm] = L1(std::max(lines, l1_ways_), static_cast<int>(l1_ways_), seed_ + sm);
 }
 
 std::uint32_t System::new_request(const Access& access, const Shape* shape) {
@@ -184,7 +179,7 @@ bool System::is_far(std::uint16_t sm, std::int64_t line) const {
 // A load request is small; its way out is a constant delay.
 void System::send(std::uint32_t id, Time departs) {
   Request& r = requests_[id];
-  r.in_flight->depart(wheel_.now(), r.bytes);
+  r.in_flight->depart(r.issued, r.bytes);
   const bool far = is_far(r.sm, r.base_line + r.shape->delta[0]);
   const Time arrives = departs + timing_.to_l2 + (far ? timing_.far_extra : Duration{0});
   wheel_.schedule(

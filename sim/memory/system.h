@@ -78,9 +78,7 @@ class System {
   void handle(const event::Event& e);
 
   // Sizes SM `sm`'s L1; forgets its contents.
-  void resize_l1(std::uint16_t sm, std::int64_t lines);
-
-  void invalidate_l1(std::uint16_t sm) { l1_[sm].invalidate(); }
+  void resize_l1(std::uint16_t sm, std::int64_t lines) { l1_[sm].resize(lines); }
 
   [[nodiscard]] L2Directory& l2() { return l2_; }
 
@@ -146,7 +144,6 @@ class System {
   Timing timing_;
   int chunk_shift_;  // line number >> chunk_shift_ = interleave unit
   Divider channels_divider_, chunks_per_row_, partitions_;
-  std::size_t slices_per_channel_ = 1;  // or channels per slice, below
   std::vector<std::uint16_t> slice_of_channel_, gpc_of_sm_, side_of_sm_;
   std::vector<L1> l1_;
   L2Directory l2_;
@@ -160,8 +157,6 @@ class System {
   std::vector<std::int32_t> free_shapes_;
   std::vector<Finished> finished_;
   std::vector<std::uint32_t> merged_with_;  // scratch of load_through_l1
-  std::int64_t l1_ways_;
-  std::uint64_t seed_;
 };
 
 }  // namespace wavetail::memory

@@ -47,7 +47,7 @@ Timing::Timing(const gpu::GpuSpec& spec, const Clocks& clocks)
       gpc_ingress(service(spec.crossbar.gpc_ingress, clocks.l2)),
       egress(service(spec.crossbar.egress, clocks.l2)),
       channel(channel_timing(spec.hbm)),
-      l1_hit(clocks.sm.span(spec.l1.latency)) {
+      l1_hit(clocks.sm.span(spec.l1.latency - unit::Cycles{1})) {
   const Duration lsu = clocks.sm.span(unit::Cycles{1});
   const Duration l2_constant = at_least_zero(spec.l2.latency_near - lsu - slice[1] - ingress[1]);
   to_l2 = l2_constant / 2;

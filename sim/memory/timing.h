@@ -22,9 +22,8 @@ struct Timing {
   Duration to_dram, from_dram;  // slice to channel and back
   // Service times by number of 32 B sectors, index 0..kMaxSectors.
   std::vector<Duration> slice, ingress, gpc_ingress, egress;
-  Duration egress_header;  // a load request on its way out
   ChannelTiming channel;
-  Duration l1_hit;  // load issue to data
+  Duration l1_hit;  // from leaving the load/store unit to the data, hit in L1
 };
 
 inline constexpr int kMaxSectors = 256;

@@ -76,6 +76,8 @@ struct Counters {
   std::int64_t blocks = 0, warps = 0;
   std::int64_t resident_warp_cycles = 0;  // kept per block, independent of the stall buckets
   std::int64_t active_sm_cycles = 0;      // cycles with at least one resident warp, over SMs
+  // Pipe-cycles in use, summed over sub-partitions (lsu: over SMs).
+  std::int64_t fp32_busy = 0, int32_busy = 0, fp64_busy = 0, sfu_busy = 0, lsu_busy = 0;
   std::int64_t events = 0;
   StallCycles stalls;
   SlotCycles slots;

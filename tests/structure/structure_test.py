@@ -119,10 +119,16 @@ class Structure(unittest.TestCase):
         self.assert_only(check_layers.check_outside_libraries, "only config may")
 
     def test_printing_below_report(self):
-        for line in ("#include <iostream>", '  std::printf("x");', "  std::cerr << 1;", '  fmt::print("x");'):
+        for line in ("#include <print>", '  std::printf("x");', "  std::cerr << 1;", '  fmt::print("x");'):
             with self.subTest(line):
                 self.write("sim/gpu/spec.cc", OPENING + line + "\n")
                 self.assert_only(check_layers.check_printing, "prints below report/")
+
+    def test_only_the_abort_report_may_print(self):
+        self.write("sim/base/check.cc", OPENING + 'std::fputs("broken", stderr);\n')
+        self.assertEqual(self.problems(check_layers.check_printing), [])
+        self.write("sim/base/names.cc", OPENING + 'std::fputs("broken", stderr);\n')
+        self.assert_only(check_layers.check_printing, "base/names.cc:4: 'fputs('")
 
     def test_words_about_printing_are_no_printing(self):
         self.write("sim/gpu/spec.cc", OPENING + '// printf("x")\nconst char* kText = "puts(x)"; // puts(x)\n')

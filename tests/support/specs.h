@@ -64,9 +64,9 @@ inline gpu::GpuSpec h100() {
   g.hbm.bandwidth = unit::Bandwidth{3'350'000'000'000};
   g.hbm.efficiency = 0.93;
   g.hbm.capacity = unit::Bytes{80'000'000'000};
-  g.hbm.row = 1_KiB;
   g.hbm.interleave = 256_B;
   g.hbm.burst = 64_B;
+  g.hbm.row = 1_KiB;
   g.hbm.latency = 330_ns;
   g.hbm.write_drain = 16;
   g.hbm.read_to_write = 10_ns;

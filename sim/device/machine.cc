@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "device/machine.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace wavetail::device {
+
+using event::Event;
+using event::Target;
+using sm::Launch;
+using unit::Duration;
+using unit::Time;
+
+Machine::Machine(const gpu::GpuSpec& gpu, event::Wheel& wheel, const MachineOptions& options)
+    : gpu_(gpu),
+      wheel_(wheel),
+      options_(options),
+      clocks_(gpu),
+      memory_(gpu, clocks_, wheel, options.seed),
+      surface_{gpu, clocks_, wheel, memory_, options.issue_quantum},
+      blocks_(gpu),
+      dispatch_time_(static_cast<std::int64_t>(std::ceil(
+          1e12 / (gpu.launch.blocks_per_cycle * static_cast<double>(gpu.sm_clock().count()))))) {
+  for (std::int64_t n = 0; n < gpu.sms(); ++n) {
+    sms_.emplace_back(surface_, static_cast<std::uint16_t>(n));
+  }
+}
+
+void Machine::start(Launch& launch) {
+  launch.started = wheel_.now();
+  launch.presence = std::vector<sm::Presence>(sms_.size());
+  resident_.push_back(&launch);
+  if (launch.kernel->duration) {
+    const Time end = wheel_.now() + *launch.kernel->duration;
+    wheel_.schedule(
+        {end, Target::Device, static_cast<std::uint8_t>(Kind::StandInDone), 0, launch.id, 0});
+    return;
+  }
+  launch.l2_bytes_at_start = Replay::held_bytes(launch, memory_.l2());
+  if (options_.replay) {
+    key_ = Replay::key(launch, memory_.l2());
+    if (const auto duration = replay_.repeat(key_, launch, memory_.l2())) {
+      launch.replayed = true;
+      const Time end = wheel_.now() + *duration;
+      wheel_.schedule(
+          {end, Target::Device, static_cast<std::uint8_t>(Kind::StandInDone), 0, launch.id, 0});
+      return;
+    }
+  }
+  blocks_.add(launch);
+  dispatch();
+}
+
+void Machine::handle(const Event& e) {
+  if (e.target == Target::Sm) {
+    sms_[e.unit].handle(e);
+  } else if (e.target == Target::Memory) {
+    memory_.handle(e);
+  } else if (e.kind == sm::kBlockFree) {
+    block_free(e.unit, e.a);
+  } else if (e.kind == static_cast<std::uint8_t>(Kind::Dispatch)) {
+    dispatch_pending_ = false;
+    dispatch();
+  } else {
+    const auto done = std::find_if(resident_.begin(), resident_.end(),
+                                   [&](const Launch* l) { return l->id == e.a; });
+    Launch& launch = **done;
+    launch.ended = wheel_.now();
+    resident_.erase(done);
+    announce(launch);
+  }
+}
+
+// Places blocks as long as something fits and the block rate allows.
+void Machine::dispatch() {
+  while (blocks_.waiting() && !dispatch_pending_) {
+    if (dispatcher_.free_at() > wheel_.now()) {
+      dispatch_pending_ = true;
+      wheel_.schedule({dispatcher_.free_at(), Target::Device,
+                       static_cast<std::uint8_t>(Kind::Dispatch), 0, 0, 0});
+      return;
+    }
+    const BlockScheduler::Placement placement = blocks_.next(sms_);
+    if (placement.launch == nullptr) { return; }
+    std::int64_t block = placement.launch->next_block;
+    for (const std::uint16_t sm : placement.sms) {
+      sms_[sm].place(*placement.launch, block++);
+      dispatcher_.reserve(wheel_.now(), dispatch_time_);
+    }
+    blocks_.placed(placement);
+  }
+}
+
+void Machine::block_free(std::uint16_t sm, std::uint32_t block_slot) {
+  Launch& launch = *sms_[sm].retire(block_slot);
+  blocks_.reopen(sm);
+  if (launch.retired == launch.blocks) { complete(launch); }
+  dispatch();
+}
+
+void Machine::complete(Launch& launch) {
+  launch.ended = wheel_.now();
+  close_account(launch);
+  resident_.erase(std::find(resident_.begin(), resident_.end(), &launch));
+  if (options_.replay) { replay_.remember(key_, launch, memory_.l2()); }
+  announce(launch);
+}
+
+// Sums that are kept per SM, and the slots in which nothing was issued.
+void Machine::close_account(Launch& launch) {
+  result::Counters& c = launch.counters;
+  std::int64_t reached = 0;
+  for (sm::Presence& p : launch.presence) {
+    c.in_flight_byte_ps += p.in_flight.integral(launch.ended);
+    reached += p.reached ? 1 : 0;
+  }
+  const std::int64_t cycles = clocks_.sm.at_or_after(launch.ended) -
+                              clocks_.sm.at_or_after(launch.started);
+  const std::int64_t slots = gpu_.sm.schedulers;
+  c.slots.issued = c.stalls.selected;
+  c.slots.stalled = slots * c.active_sm_cycles - c.stalls.selected;
+  c.slots.no_warp = slots * (reached * cycles - c.active_sm_cycles);
+  c.slots.not_reached = slots * (gpu_.sms() - reached) * cycles;
+}
+
+void Machine::announce(const Launch& launch) {
+  wheel_.schedule({wheel_.now(), Target::Host, kKernelDone, 0, launch.id, 0});
+}
+
+std::vector<std::string> Machine::waiting(std::size_t limit) const {
+  std::vector<std::string> lines;
+  for (const sm::Sm& sm : sms_) {
+    for (std::string& line : sm.waiting()) {
+      if (lines.size() < limit) { lines.push_back(std::move(line)); }
+    }
+  }
+  return lines;
+}
+
+}  // namespace wavetail::device

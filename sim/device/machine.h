@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+// The device: SMs, memory and the block scheduler, wired. Launches are started by the host's
+// streams; when a launch's last block has retired, the host gets a KernelDone event.
+//
+//   Machine m(gpu, wheel, {.issue_quantum = 16});
+//   m.start(launch);  while (wheel.pop(e)) { m.handle(e) for Sm, Memory, Device; the host for Host;
+//   }
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "device/block_scheduler.h"
+#include "device/replay.h"
+#include "event/wheel.h"
+#include "gpu/spec.h"
+#include "memory/clocks.h"
+#include "memory/system.h"
+#include "sm/launch.h"
+#include "sm/sm.h"
+
+namespace wavetail::device {
+
+struct MachineOptions {
+  std::int64_t issue_quantum = 16;
+  std::uint64_t seed = 1;
+  bool replay = false;  // only where launches never overlap
+};
+
+// Event kind of Target::Host: a launch is complete, a = Launch::id.
+inline constexpr std::uint8_t kKernelDone = 210;
+
+class Machine {
+ public:
+  Machine(const gpu::GpuSpec& gpu, event::Wheel& wheel, const MachineOptions& options);
+  Machine(const Machine&) = delete;
+  Machine& operator=(const Machine&) = delete;
+
+  // Starts a launch now. It must stay where it is until its KernelDone event.
+  void start(sm::Launch& launch);
+
+  // Events of Target::Sm, Memory and Device.
+  void handle(const event::Event& e);
+
+  // An account of whoever still waits, for hang reports: at most `limit` lines.
+  [[nodiscard]] std::vector<std::string> waiting(std::size_t limit) const;
+
+  [[nodiscard]] memory::System& memory() { return memory_; }
+
+  [[nodiscard]] const memory::Clocks& clocks() const { return clocks_; }
+
+ private:
+  enum class Kind : std::uint8_t {
+    Dispatch,     // the block scheduler may place the next block
+    StandInDone,  // a = launch: a stated or replayed duration is over
+  };
+
+  void dispatch();
+  void block_free(std::uint16_t sm, std::uint32_t block_slot);
+  void complete(sm::Launch& launch);
+  void close_account(sm::Launch& launch);
+  void announce(const sm::Launch& launch);
+
+  const gpu::GpuSpec& gpu_;
+  event::Wheel& wheel_;
+  MachineOptions options_;
+  memory::Clocks clocks_;
+  memory::System memory_;
+  sm::Surface surface_;
+  std::vector<sm::Sm> sms_;
+  BlockScheduler blocks_;
+  event::Server dispatcher_;
+  unit::Duration dispatch_time_;  // per block
+  bool dispatch_pending_ = false;
+  std::vector<sm::Launch*> resident_;
+  Replay replay_;
+  Replay::Key key_;  // of the launch being simulated, if replay is on
+};
+
+}  // namespace wavetail::device

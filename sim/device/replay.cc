@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "device/replay.h"
+
+#include <algorithm>
+
+namespace wavetail::device {
+
+using memory::kPageBytes;
+using memory::L2Directory;
+
+namespace {
+
+L2Directory::Range pages_of(const sm::Launch& launch, std::size_t array) {
+  const std::int64_t first = launch.array_base[array] / kPageBytes;
+  const std::int64_t bytes = launch.kernel->arrays[array].bytes.count();
+  return {first, first + (bytes + kPageBytes - 1) / kPageBytes};
+}
+
+std::vector<L2Directory::Range> ranges_of(const sm::Launch& launch) {
+  std::vector<L2Directory::Range> ranges;
+  for (std::size_t a = 0; a < launch.array_base.size(); ++a) {
+    ranges.push_back(pages_of(launch, a));
+  }
+  return ranges;
+}
+
+std::int64_t rounded(std::int64_t n, std::int64_t grain) { return (n + grain / 2) / grain; }
+
+}  // namespace
+
+std::int64_t Replay::held_bytes(const sm::Launch& launch, const L2Directory& l2) {
+  std::int64_t lines = 0;
+  for (const L2Directory::Census& c : l2.census(ranges_of(launch))) {
+    lines += c.lines;
+  }
+  return lines * memory::kLineBytes;
+}
+
+Replay::Key Replay::key(const sm::Launch& launch, const L2Directory& l2) {
+  const std::vector<L2Directory::Range> ranges = ranges_of(launch);
+  const std::int64_t coarse = std::max<std::int64_t>(1, l2.capacity_lines() / 256);
+  Key key{launch.kernel_index, rounded(l2.lines(), coarse),
+          rounded(l2.dirty_sectors(), 4 * coarse)};
+  const auto counts = l2.census(ranges);
+  for (std::size_t a = 0; a < counts.size(); ++a) {
+    const std::int64_t lines = (ranges[a].last - ranges[a].first) * memory::kLinesPerPage;
+    const std::int64_t grain = std::clamp<std::int64_t>(lines / 16, 1, coarse);
+    key.push_back(rounded(counts[a].lines, grain));
+    key.push_back(rounded(counts[a].dirty_sectors, 4 * grain));
+  }
+  return key;
+}
+
+std::optional<unit::Duration> Replay::repeat(const Key& key, sm::Launch& launch,
+                                             L2Directory& l2) const {
+  const auto found = records_.find(key);
+  if (found == records_.end()) { return std::nullopt; }
+  const Record& r = found->second;
+  launch.counters += r.counters;
+  launch.counters.events = 0;
+  for (std::size_t sm = 0; sm < launch.presence.size(); ++sm) {
+    launch.presence[sm].reached = r.reached[sm];
+  }
+  for (const ArrayPages& p : r.left) {
+    l2.restore({launch.array_base[p.array] / kPageBytes + p.page, p.valid, p.dirty});
+  }
+  // What the launch displaced was written back by the earlier one's account.
+  l2.shrink(L2Directory::kNoFrame, [](std::int64_t, const L2Directory::Sectors&) {});
+  return r.duration;
+}
+
+void Replay::remember(const Key& key, const sm::Launch& launch, const L2Directory& l2) {
+  Record r;
+  r.duration = launch.ended - launch.started;
+  r.counters = launch.counters;
+  for (const sm::Presence& p : launch.presence) { r.reached.push_back(p.reached); }
+  const std::vector<L2Directory::Range> ranges = ranges_of(launch);
+  for (const L2Directory::PageState& s : l2.pages_within(ranges)) {
+    for (std::size_t a = 0; a < ranges.size(); ++a) {
+      if (s.page >= ranges[a].first && s.page < ranges[a].last) {
+        r.left.push_back({a, s.page - ranges[a].first, s.valid, s.dirty});
+      }
+    }
+  }
+  records_.insert_or_assign(key, std::move(r));
+}
+
+}  // namespace wavetail::device

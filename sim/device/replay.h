@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+// Memory of what launches did, so that an identical launch in an identical cache state need not be
+// simulated again. Identical means: the same kernel alone on the device, and of each of its arrays
+// (and of the L2 as a whole) as much held and as much dirty, to a sixteenth of the array or 1/256
+// of the L2, whichever is less.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <vector>
+
+#include "memory/l2_directory.h"
+#include "sm/launch.h"
+
+namespace wavetail::device {
+
+class Replay {
+ public:
+  using Key = std::vector<std::int64_t>;
+
+  // What the launch meets.
+  [[nodiscard]] static Key key(const sm::Launch& launch, const memory::L2Directory& l2);
+
+  // Bytes of the launch's arrays that L2 holds.
+  [[nodiscard]] static std::int64_t held_bytes(const sm::Launch& launch, const memory::L2Directory& l2);
+
+  // The duration of an earlier identical launch, if there was one; books its counters on `launch`
+  // and puts the launch's lines into L2 as the earlier one left them.
+  [[nodiscard]] std::optional<unit::Duration> repeat(const Key& key, sm::Launch& launch,
+                                                     memory::L2Directory& l2) const;
+
+  // Remembers a launch that has just ended and was alone all the time.
+  void remember(const Key& key, const sm::Launch& launch, const memory::L2Directory& l2);
+
+ private:
+  struct ArrayPages {
+    std::size_t array;
+    std::int64_t page;  // relative to the array
+    memory::L2Directory::Sectors valid, dirty;
+  };
+
+  struct Record {
+    unit::Duration duration;
+    result::Counters counters;
+    std::vector<bool> reached;     // by SM
+    std::vector<ArrayPages> left;  // in L2 afterwards, oldest first
+  };
+
+  std::map<Key, Record> records_;
+};
+
+}  // namespace wavetail::device

@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+// Why the device was idle: every interval without a resident kernel, cut into the parts that one
+// cause each explains. Busy time plus all gaps is the run's time, to the picosecond.
+#pragma once
+
+#include "host/log.h"
+#include "result/result.h"
+
+namespace wavetail::host {
+
+struct Idle {
+  Duration launch_bound, sync, host, dependency, tail, busy;
+  std::int64_t launch_bound_count = 0, sync_count = 0, host_count = 0, dependency_count = 0;
+};
+
+// `end`: the run's end, not before the last launch's.
+[[nodiscard]] Idle account_for_gaps(const Log& log, Time end);
+
+}  // namespace wavetail::host

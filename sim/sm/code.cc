@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sm/code.h"
+
+#include <algorithm>
+
+#include "sm/walk.h"
+
+namespace wavetail::sm {
+
+using kernel::Op;
+using kernel::OpKind;
+using kernel::Program;
+
+const memory::Shape& CompiledAccess::shape(int misalignment) const {
+  std::int16_t& known = known_[static_cast<std::size_t>(misalignment)];
+  if (known == 0) {
+    shapes_.push_back(memory::coalesce(lane_offsets, width, misalignment));
+    known = static_cast<std::int16_t>(shapes_.size());
+  }
+  return shapes_[static_cast<std::size_t>(known - 1)];
+}
+
+namespace {
+
+const gpu::PipeSpec& pipe_spec(const gpu::PipesSpec& pipes, kernel::Pipe pipe) {
+  switch (pipe) {
+    case kernel::Pipe::Fp32: return pipes.fp32;
+    case kernel::Pipe::Int32: return pipes.int32;
+    case kernel::Pipe::Fp64: return pipes.fp64;
+    case kernel::Pipe::Sfu: return pipes.sfu;
+  }
+  return pipes.fp32;
+}
+
+class Compiler {
+ public:
+  Compiler(const kernel::Kernel& kernel, const kernel::Role& role, const gpu::GpuSpec& gpu)
+      : kernel_(kernel), gpu_(gpu) {
+    at_.grid = kernel.grid;
+    at_.blocks = kernel::volume(kernel.grid);
+    at_.warps = role.warps;
+    at_.warp_size = static_cast<int>(gpu.sm.warp_size);
+    at_.lanes = at_.warp_size;
+  }
+
+  Code run(const Program& program) {
+    block(program);
+    emit(InstrKind::Exit);
+    return std::move(code_);
+  }
+
+ private:
+  Instr& emit(InstrKind kind) {
+    Instr i;
+    i.kind = kind;
+    i.lanes = static_cast<std::int16_t>(at_.lanes);
+    code_.instrs.push_back(i);
+    return code_.instrs.back();
+  }
+
+  [[nodiscard]] std::int32_t here() const { return static_cast<std::int32_t>(code_.instrs.size()); }
+
+  void block(const Program& program) {
+    for (const Op& op : program) { one(op); }
+  }
+
+  void one(const Op& op) {
+    switch (op.kind) {
+      case OpKind::Arithmetic: arithmetic(op); break;
+      case OpKind::Load: memory(op, InstrKind::Load); break;
+      case OpKind::Store: memory(op, InstrKind::Store); break;
+      case OpKind::WaitLoads: emit(InstrKind::WaitLoads).count = op.count; break;
+      case OpKind::BlockBarrier: emit(InstrKind::Barrier); break;
+      case OpKind::Repeat: repeat(op); break;
+      case OpKind::Diverge:
+        op.diverge_by == kernel::DivergeBy::Lane ? lanes_diverge(op) : warps_diverge(op);
+        break;
+    }
+  }
+
+  void arithmetic(const Op& op) {
+    const gpu::PipeSpec& pipe = pipe_spec(gpu_.pipes, op.pipe);
+    Instr& i = emit(InstrKind::Arithmetic);
+    i.pipe = op.pipe;
+    i.count = op.count;
+    i.flops_per_lane = op.flops_per_lane;
+    i.pipe_cycles = static_cast<std::int32_t>(
+        std::max<std::int64_t>(1, gpu_.sm.warp_size / pipe.lanes));
+    i.latency = static_cast<std::int32_t>(pipe.latency.count());
+    const std::int64_t dependent = (pipe.latency.count() + op.distance - 1) / op.distance;
+    i.interval = static_cast<std::int32_t>(std::max<std::int64_t>(i.pipe_cycles, dependent));
+  }
+
+  void memory(const Op& op, InstrKind kind) {
+    const auto array = static_cast<std::size_t>(op.access.array);
+    code_.accesses.push_back(
+        resolve(op.access, op.count, at_, kernel_.arrays[array].bytes.count()));
+    Instr& i = emit(kind);
+    i.count = op.count;
+    i.access = static_cast<std::int32_t>(code_.accesses.size() - 1);
+  }
+
+  void repeat(const Op& op) {
+    const std::int32_t start = here();
+    const auto depth = static_cast<std::uint8_t>(at_.trips.size());
+    at_.trips.push_back(op.count);
+    block(op.bodies.front());
+    at_.trips.pop_back();
+    Instr& end = emit(InstrKind::LoopEnd);
+    end.depth = depth;
+    end.count = op.count;
+    end.target = start;
+  }
+
+  // Every warp runs every way in turn with a share of its lanes.
+  void lanes_diverge(const Op& op) {
+    const Surroundings outside = at_;
+    const int ways = static_cast<int>(op.bodies.size());
+    for (int way = 0; way < ways; ++way) {
+      const int from = outside.lanes * way / ways;
+      const int to = outside.lanes * (way + 1) / ways;
+      if (from == to) { continue; }
+      at_.first_lane = outside.first_lane + from;
+      at_.lanes = to - from;
+      Instr& branch = emit(InstrKind::Branch);
+      branch.latency = static_cast<std::int32_t>(gpu_.pipes.int32.latency.count());
+      block(op.bodies[static_cast<std::size_t>(way)]);
+    }
+    at_ = outside;
+  }
+
+  // Warp i runs way i modulo the number of ways, with all its lanes.
+  void warps_diverge(const Op& op) {
+    for (std::size_t way = 0; way < op.bodies.size(); ++way) {
+      const std::int32_t skip = here();
+      emit(InstrKind::SkipUnless);
+      block(op.bodies[way]);
+      Instr& s = code_.instrs[static_cast<std::size_t>(skip)];
+      s.ways = static_cast<std::int16_t>(op.bodies.size());
+      s.way = static_cast<std::int16_t>(way);
+      s.target = here();
+    }
+  }
+
+  const kernel::Kernel& kernel_;
+  const gpu::GpuSpec& gpu_;
+  Surroundings at_;
+  Code code_;
+};
+
+}  // namespace
+
+std::vector<Code> compile(const kernel::Kernel& kernel, const gpu::GpuSpec& gpu) {
+  std::vector<Code> codes;
+  for (const kernel::Role& role : kernel.roles) {
+    codes.push_back(Compiler(kernel, role, gpu).run(role.program));
+  }
+  return codes;
+}
+
+}  // namespace wavetail::sm

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+// A warp program as the SM executes it: the tree of ops flattened to instructions with jumps, named
+// walks resolved to strides, pipe timing filled in from the GpuSpec. Compiled once per kernel and
+// GPU.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <deque>
+#include <vector>
+
+#include "gpu/spec.h"
+#include "kernel/kernel.h"
+#include "memory/shape.h"
+
+namespace wavetail::sm {
+
+enum class InstrKind : std::uint8_t {
+  Arithmetic,
+  Load,
+  Store,
+  WaitLoads,
+  Barrier,
+  LoopEnd,     // next trip of loop `depth` at `target`, or fall through
+  Branch,      // enters one way of a divergent branch
+  SkipUnless,  // jumps to `target` unless this warp takes way `way` of `ways`
+  Exit,
+};
+
+struct Instr {
+  InstrKind kind = InstrKind::Exit;
+  kernel::Pipe pipe = kernel::Pipe::Fp32;
+  std::uint8_t depth = 0;   // LoopEnd
+  std::int16_t lanes = 32;  // active
+  std::int32_t flops_per_lane = 0;
+  std::int64_t
+      count = 1;  // instructions; LoopEnd: trips; WaitLoads: loads that may stay outstanding
+  std::int32_t interval = 1;     // cycles between two of them in one warp (dependency)
+  std::int32_t pipe_cycles = 1;  // cycles that one keeps its pipe
+  std::int32_t latency = 1;      // last issue to dependent issue
+  std::int32_t access = -1;      // Load, Store
+  std::int32_t target = 0;
+  std::int16_t ways = 1, way = 0;
+};
+
+// Where a memory instruction goes: array base + sum of index x stride, modulo the array.
+struct CompiledAccess {
+  int array = 0;
+  int width = 4;
+  bool bypass_l1 = false;
+  bool random = false;
+  std::uint64_t seed = 0;
+  std::int64_t wrap = 0;  // bytes; addresses are taken modulo this
+  std::int64_t offset = 0;
+  std::array<std::int64_t, 3> block{};
+  std::int64_t warp = 0, count = 0;
+  std::array<std::int64_t, kernel::kMaxLoopDepth> loop{};
+  int depth = 0;                           // enclosing loops
+  std::vector<std::int64_t> lane_offsets;  // of the active lanes
+
+  // The shape at an address with this misalignment (address modulo 128); made when first needed.
+  [[nodiscard]] const memory::Shape& shape(int misalignment) const;
+
+ private:
+  mutable std::array<std::int16_t, memory::kLineBytes> known_{};  // index + 1 into shapes_
+  mutable std::deque<memory::Shape> shapes_;
+};
+
+struct Code {
+  std::vector<Instr> instrs;
+  std::vector<CompiledAccess> accesses;
+};
+
+// One Code per role of the kernel.
+[[nodiscard]] std::vector<Code> compile(const kernel::Kernel& kernel, const gpu::GpuSpec& gpu);
+
+}  // namespace wavetail::sm

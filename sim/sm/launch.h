@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+// One launch of a kernel while it is on the machine: its compiled programs, where its arrays lie,
+// what it needs per block, and the account that everything it does is booked on.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "kernel/kernel.h"
+#include "memory/in_flight.h"
+#include "occupancy/occupancy.h"
+#include "result/result.h"
+#include "sm/code.h"
+
+namespace wavetail::sm {
+
+using unit::Time;
+
+// The launch's presence on one SM.
+struct Presence {
+  memory::InFlight in_flight;
+  std::int64_t blocks = 0;        // resident now
+  std::int64_t active_since = 0;  // SM cycle at which `blocks` last left zero
+  bool reached = false;           // has run a block here
+};
+
+struct Launch {
+  std::uint32_t id = 0;
+  std::int64_t kernel_index = 0;  // of the scenario
+  const kernel::Kernel* kernel = nullptr;
+  const std::vector<Code>* codes = nullptr;  // by role
+  std::vector<std::int64_t> array_base;      // bytes
+  occupancy::Occupancy fit;
+  std::int64_t registers_per_warp = 0;
+  std::int64_t shared_memory_per_block = 0;  // bytes, reserve included
+  std::int64_t cluster = 1;
+  std::int64_t blocks = 0;      // of the grid
+  std::int64_t next_block = 0;  // first one not yet placed
+  std::int64_t retired = 0;
+  Time started, ended;
+  std::int64_t l2_bytes_at_start = 0;         // of its arrays, held in L2 when it started
+  bool replayed = false;  // answered from an identical earlier launch
+  result::Counters counters;
+  std::vector<Presence> presence;  // by SM
+};
+
+}  // namespace wavetail::sm

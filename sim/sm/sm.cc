@@ -1,0 +1,253 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sm/sm.h"
+
+#include <algorithm>
+
+namespace wavetail::sm {
+
+using event::Event;
+using event::Target;
+using unit::Cycles;
+using unit::Duration;
+
+Sm::Sm(Surface& surface, std::uint16_t number)
+    : surface_(surface),
+      number_(number),
+      schedulers_(static_cast<std::size_t>(surface.gpu.sm.schedulers)),
+      warps_(static_cast<std::size_t>(surface.gpu.sm.max_warps)),
+      blocks_(static_cast<std::size_t>(surface.gpu.sm.max_blocks)),
+      free_shared_memory_(surface.gpu.sm.shared_memory.count()),
+      line_credit_(surface.gpu.l1.in_flight_lines),
+      store_credit_(surface.gpu.l1.store_lines),
+      data_cycle_bytes_(surface.gpu.l1.bandwidth.count()) {
+  for (Scheduler& s : schedulers_) {
+    s.free_registers = surface.gpu.sm.registers / surface.gpu.sm.schedulers;
+    s.free_warps = surface.gpu.sm.max_warps / surface.gpu.sm.schedulers;
+  }
+}
+
+// Warps go to the sub-partition with the most room, one after the other.
+bool Sm::fits(const Launch& launch) const {
+  if (launch.presence[number_].blocks >= launch.fit.blocks_per_sm ||
+      resident_blocks_ >= surface_.gpu.sm.max_blocks ||
+      free_shared_memory_ < launch.shared_memory_per_block) {
+    return false;
+  }
+  std::int64_t room = 0;
+  for (const Scheduler& s : schedulers_) {
+    const std::int64_t by_registers = launch.registers_per_warp > 0
+                                          ? s.free_registers / launch.registers_per_warp
+                                          : s.free_warps;
+    room += std::min(s.free_warps, by_registers);
+  }
+  return room >= launch.fit.warps_per_block;
+}
+
+// A kernel's first block on an idle SM finds L1 empty and sized by the kernel's shared-memory
+// carve-out.
+void Sm::prepare_l1(const Launch& launch) {
+  if (l1_owner_ != launch.id && resident_blocks_ == 0) {
+    surface_.memory.resize_l1(number_, launch.fit.l1.count() / memory::kLineBytes);
+    l1_owner_ = launch.id;
+  }
+}
+
+void Sm::place(Launch& launch, std::int64_t block) {
+  prepare_l1(launch);
+  const Time now = surface_.wheel.now();
+  auto free = std::find_if(blocks_.begin(), blocks_.end(),
+                           [](const Block& b) { return b.launch == nullptr; });
+  const auto& grid = launch.kernel->grid;
+  free->launch = &launch;
+  free->index = {block % grid[0], block / grid[0] % grid[1], block / (grid[0] * grid[1])};
+  free->warps.clear();
+  free->running = launch.fit.warps_per_block;
+  free->at_barrier = 0;
+  free->placed = surface_.clocks.sm.at_or_after(now);
+  Presence& here = launch.presence[number_];
+  if (here.blocks++ == 0) {
+    here.active_since = free->placed;
+    here.reached = true;
+  }
+  ++resident_blocks_;
+  free_shared_memory_ -= launch.shared_memory_per_block;
+  ++launch.counters.blocks;
+  launch.counters.warps += free->running;
+  for (std::int64_t i = 0; i < free->running; ++i) {
+    add_warp(*free, static_cast<std::int32_t>(free - blocks_.begin()), i, now);
+  }
+}
+
+std::uint32_t Sm::free_warp_slot(std::int64_t registers) const {
+  auto room = [&](const Scheduler& s) { return s.free_registers < registers ? -1 : s.free_warps; };
+  std::size_t best = 0;
+  for (std::size_t s = 1; s < schedulers_.size(); ++s) {
+    if (room(schedulers_[s]) > room(schedulers_[best])) { best = s; }
+  }
+  std::size_t slot = best;
+  while (warps_[slot].launch != nullptr) { slot += schedulers_.size(); }
+  return static_cast<std::uint32_t>(slot);
+}
+
+// The launcher starts warps one after the other, SM-wide; each warp of a block takes some further
+// set-up time that other blocks do not feel.
+void Sm::add_warp(Block& block, std::int32_t block_slot, std::int64_t order, Time placed) {
+  Launch& launch = *block.launch;
+  const std::uint32_t slot = free_warp_slot(launch.registers_per_warp);
+  Warp& w = warps_[slot];
+  w = Warp{};
+  w.launch = &launch;
+  w.block = block_slot;
+  std::int64_t index = order;
+  while (index >= launch.kernel->roles[static_cast<std::size_t>(w.role)].warps) {
+    index -= launch.kernel->roles[static_cast<std::size_t>(w.role)].warps;
+    ++w.role;
+  }
+  w.index = index;
+  w.code = &(*launch.codes)[static_cast<std::size_t>(w.role)];
+  w.since = block.placed;
+  w.age = placed_++;
+  block.warps.push_back(slot);
+  Scheduler& s = scheduler_of(slot);
+  --s.free_warps;
+  s.free_registers -= launch.registers_per_warp;
+  const gpu::LaunchSpec& costs = surface_.gpu.launch;
+  const Time launched = launcher_.reserve(placed + costs.block_start, costs.warp_start).end;
+  schedule_wake(slot, launched + costs.warp_setup * (order + 1));
+}
+
+void Sm::schedule_wake(std::uint32_t slot, Time at) {
+  surface_.wheel.schedule(
+      {at, Target::Sm, static_cast<std::uint8_t>(SmEvent::Wake), number_, slot, 0});
+}
+
+void Sm::handle(const Event& e) {
+  if (e.kind == static_cast<std::uint8_t>(SmEvent::Wake)) {
+    wake(e.a);
+  } else if (e.kind == static_cast<std::uint8_t>(SmEvent::SlotFree)) {
+    slot_free(e.a);
+  } else if (e.kind == static_cast<std::uint8_t>(memory::SmNotice::LoadReturned)) {
+    load_returned(e.a);
+  } else {
+    store_accepted(e.a);
+  }
+}
+
+// Books the cycles since the warp's last change on the reason it waited for.
+void Sm::book(Warp& w, std::int64_t cycle) {
+  bucket(w.launch->counters.stalls, w.reason) += cycle - w.since;
+  w.since = cycle;
+}
+
+void Sm::wake(std::uint32_t slot) {
+  // A turn may have carried the warp some cycles ahead of the event that ends its wait.
+  const std::int64_t now = surface_.clocks.sm.at_or_after(surface_.wheel.now());
+  const std::int64_t cycle = std::max(now, warps_[slot].since);
+  book(warps_[slot], cycle);
+  offer(slot, cycle);
+}
+
+// The warp is ready: it issues now, or waits for its turn.
+void Sm::offer(std::uint32_t slot, std::int64_t cycle) {
+  Scheduler& s = scheduler_of(slot);
+  warps_[slot].reason = Reason::NotSelected;
+  if (s.ready == 0 && s.free_at <= cycle) {
+    issue(slot, cycle);
+    return;
+  }
+  s.ready |= 1ULL << slot;
+  request_slot_event(s);
+}
+
+void Sm::request_slot_event(Scheduler& s) {
+  if (s.ready != 0 && !s.slot_event_pending) {
+    s.slot_event_pending = true;
+    const auto number = static_cast<std::uint32_t>(&s - schedulers_.data());
+    const Time at = std::max(surface_.clocks.sm.edge(s.free_at), surface_.wheel.now());
+    surface_.wheel.schedule(
+        {at, Target::Sm, static_cast<std::uint8_t>(SmEvent::SlotFree), number_, number, 0});
+  }
+}
+
+void Sm::slot_free(std::uint32_t scheduler) {
+  Scheduler& s = schedulers_[scheduler];
+  s.slot_event_pending = false;
+  const std::int64_t now = surface_.clocks.sm.at_or_after(surface_.wheel.now());
+  if (s.ready != 0 && s.free_at <= now) {
+    const std::uint32_t slot = choose(s, surface_.gpu.sm.policy, warps_);
+    const std::int64_t cycle = std::max(now, warps_[slot].since);
+    s.ready &= ~(1ULL << slot);
+    book(warps_[slot], cycle);
+    issue(slot, cycle);
+  }
+  request_slot_event(s);
+}
+
+void Sm::load_returned(std::uint32_t request) {
+  const Time now = surface_.wheel.now();
+  surface_.memory.returned(request, [&](const memory::System::Finished& f) {
+    Warp& w = warps_[f.warp];
+    w.pending &= ~(1ULL << f.sequence);
+    w.latest_data = std::max(w.latest_data, f.ready);
+    if (w.blocking != 0 && (w.blocking & w.pending) == 0) {
+      w.blocking = 0;
+      schedule_wake(f.warp, std::max(now, w.latest_data));
+    }
+    line_credit_.release(f.lines, [&](std::uint32_t waiting) {
+      warps_[waiting].credited = true;
+      schedule_wake(waiting, now);
+    });
+  });
+}
+
+void Sm::store_accepted(std::uint32_t lines) {
+  const Time now = surface_.wheel.now();
+  store_credit_.release(lines, [&](std::uint32_t waiting) {
+    warps_[waiting].credited = true;
+    schedule_wake(waiting, now);
+  });
+}
+
+Launch* Sm::retire(std::uint32_t block_slot) {
+  Block& b = blocks_[block_slot];
+  Launch& launch = *b.launch;
+  const std::int64_t cycle = surface_.clocks.sm.at_or_after(surface_.wheel.now());
+  for (const std::uint32_t slot : b.warps) {
+    book(warps_[slot], cycle);
+    warps_[slot].launch = nullptr;
+    Scheduler& s = scheduler_of(slot);
+    ++s.free_warps;
+    s.free_registers += launch.registers_per_warp;
+  }
+  launch.counters.resident_warp_cycles += static_cast<std::int64_t>(b.warps.size()) *
+                                          (cycle - b.placed);
+  Presence& here = launch.presence[number_];
+  if (--here.blocks == 0) { launch.counters.active_sm_cycles += cycle - here.active_since; }
+  --resident_blocks_;
+  free_shared_memory_ += launch.shared_memory_per_block;
+  ++launch.retired;
+  b.launch = nullptr;
+  return &launch;
+}
+
+std::vector<std::string> Sm::waiting() const {
+  std::vector<std::string> lines;
+  for (std::size_t slot = 0; slot < warps_.size(); ++slot) {
+    const Warp& w = warps_[slot];
+    if (w.launch == nullptr) { continue; }
+    const Block& b = blocks_[static_cast<std::size_t>(w.block)];
+    std::string line = "kernel '" + w.launch->kernel->name + "', block " +
+                       std::to_string(b.index[0]) + ", role " + std::to_string(w.role) + ", warp " +
+                       std::to_string(w.index) + " (SM " + std::to_string(number_) +
+                       "): " + std::string(name(w.reason)) + " at instruction " +
+                       std::to_string(w.pc);
+    if (w.reason == Reason::Barrier) {
+      line += "; " + std::to_string(b.at_barrier) + " of " + std::to_string(b.running) +
+              " warps are at the barrier";
+    }
+    lines.push_back(line);
+  }
+  return lines;
+}
+
+}  // namespace wavetail::sm

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+// A resident warp and its block. A warp is in exactly one state at any time: issuing, or waiting
+// for one reason since a known cycle; whenever it changes, the cycles since then are booked on that
+// reason.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <vector>
+
+#include "kernel/op.h"
+#include "result/result.h"
+#include "sm/launch.h"
+
+namespace wavetail::sm {
+
+// Why a warp does not issue; one field of result::StallCycles each.
+enum class Reason : std::uint8_t {
+  Start,
+  NotSelected,
+  LongScoreboard,
+  Wait,
+  MathPipeThrottle,
+  LgThrottle,
+  Barrier,
+  BranchResolving,
+  Exit,
+};
+
+[[nodiscard]] std::int64_t& bucket(result::StallCycles& stalls, Reason reason);
+[[nodiscard]] std::string_view name(Reason reason);
+
+struct Warp {
+  Launch* launch = nullptr;  // null: the slot is free
+  const Code* code = nullptr;
+  std::int32_t block = -1;  // block slot of the SM
+  std::int32_t role = 0;
+  std::int64_t index = 0;  // within its role
+  std::int32_t pc = 0;
+  std::int64_t done = 0;  // instructions of the present run that have issued
+  std::array<std::int64_t, kernel::kMaxLoopDepth> trip{};
+  Reason reason = Reason::Start;
+  std::int64_t since = 0;  // SM cycle
+  std::uint64_t age = 0;   // order of placement
+  // Scoreboard of loads: instruction n is bit n modulo 64 of `pending` until its data are there.
+  std::uint32_t loads_issued = 0;
+  std::uint64_t pending = 0;
+  std::uint64_t blocking = 0;  // the loads that the warp waits for, if any
+  Time latest_data;            // when the last of the returned data is there
+  bool credited = false;       // credit for the next load or store has been granted
+};
+
+struct Block {
+  Launch* launch = nullptr;             // null: the slot is free
+  std::array<std::int64_t, 3> index{};  // blockIdx
+  std::vector<std::uint32_t> warps;     // slots, in warp order
+  std::int64_t running = 0;             // warps not yet at their end
+  std::int64_t at_barrier = 0;
+  std::int64_t placed = 0;  // SM cycle
+};
+
+}  // namespace wavetail::sm
