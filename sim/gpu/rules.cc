@@ -18,7 +18,9 @@ class Rules {
 
   // `message` follows "'path' is FOUND; ".
   void require(bool holds, std::string_view path, const std::string& message) {
-    if (!holds) { config::At{node(path), std::string(path), diagnostics_}.refuse(message); }
+    if (!holds) {
+      config::At{node(path), "gpu." + std::string(path), diagnostics_}.refuse(message);
+    }
   }
 
  private:
