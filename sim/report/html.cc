@@ -127,6 +127,10 @@ std::string to_html(const result::RunResult& run) {
   return page(run.scenario + " on " + run.gpu, body);
 }
 
+std::string html_of_table(std::string_view title, const Table& table) {
+  return page(title, fmt::format("<h1>{}</h1>\n{}", xml_text(title), table_html(table)));
+}
+
 std::string html_of_text(std::string_view title, std::string_view text) {
   return page(title, fmt::format("<h1>{}</h1>\n{}", xml_text(title), pre(text)));
 }

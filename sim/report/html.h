@@ -13,6 +13,8 @@ namespace wavetail::report {
 
 [[nodiscard]] std::string to_html(const result::RunResult& run);
 
+[[nodiscard]] std::string html_of_table(std::string_view title, const Table& table);
+
 // A page around text that is already laid out.
 [[nodiscard]] std::string html_of_text(std::string_view title, std::string_view text);
 

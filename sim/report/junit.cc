@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "report/csv.h"
 #include "report/json.h"
 #include "report/xml.h"
 #include "run/expect.h"
@@ -97,6 +98,19 @@ std::string to_junit(const std::vector<Checked>& checked) {
     out += "</testcase>\n";
   }
   return out + "</testsuite>\n";
+}
+
+std::string check_csv(const std::vector<Checked>& checked) {
+  std::string out = "file,status,path,wanted,got,verdict,known_miss\n";
+  for (const auto& c : checked) {
+    const auto start = fmt::format("{},{}", csv_cell(c.file), name(c.status));
+    for (const auto& e : c.expectations) {
+      out += fmt::format("{},{},{},{},{},{}\n", start, csv_cell(e.path), csv_cell(e.wanted),
+                         csv_cell(e.got), result::name(e.verdict), csv_cell(e.known_miss));
+    }
+    if (c.expectations.empty()) { out += start + ",,," + csv_cell(c.problem) + ",,\n"; }
+  }
+  return out;
 }
 
 std::string check_json(const std::vector<Checked>& checked) {

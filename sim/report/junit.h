@@ -32,6 +32,8 @@ struct Checked {
 
 [[nodiscard]] std::string to_junit(const std::vector<Checked>& checked);
 
+// A line per expectation, and one for a file that could not be judged.
+[[nodiscard]] std::string check_csv(const std::vector<Checked>& checked);
 [[nodiscard]] std::string check_json(const std::vector<Checked>& checked);
 
 }  // namespace wavetail::report

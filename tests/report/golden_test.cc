@@ -64,6 +64,7 @@ TEST(ReportGolden, Check) {
   golden::expect_equal("report/check.txt", lines + check_summary(checked()));
   golden::expect_equal("report/check.xml", to_junit(checked()));
   golden::expect_equal("report/check.json", check_json(checked()));
+  golden::expect_equal("report/check.csv", check_csv(checked()));
 }
 
 TEST(ReportGolden, Occupancy) {
