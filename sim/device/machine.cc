@@ -37,6 +37,7 @@ void Machine::start(Launch& launch) {
         {end, Target::Device, static_cast<std::uint8_t>(Kind::StandInDone), 0, launch.id, 0});
     return;
   }
+  launch.l2_bytes_at_start = Replay::held_bytes(launch, memory_.l2());
   if (options_.replay) {
     key_ = Replay::key(launch, memory_.l2());
     if (const auto duration = replay_.repeat(key_, launch, memory_.l2())) {

@@ -16,15 +16,28 @@ L2Directory::Range pages_of(const sm::Launch& launch, std::size_t array) {
   return {first, first + (bytes + kPageBytes - 1) / kPageBytes};
 }
 
-std::int64_t rounded(std::int64_t n, std::int64_t grain) { return (n + grain / 2) / grain; }
-
-}  // namespace
-
-Replay::Key Replay::key(const sm::Launch& launch, const L2Directory& l2) {
+std::vector<L2Directory::Range> ranges_of(const sm::Launch& launch) {
   std::vector<L2Directory::Range> ranges;
   for (std::size_t a = 0; a < launch.array_base.size(); ++a) {
     ranges.push_back(pages_of(launch, a));
   }
+  return ranges;
+}
+
+std::int64_t rounded(std::int64_t n, std::int64_t grain) { return (n + grain / 2) / grain; }
+
+}  // namespace
+
+std::int64_t Replay::held_bytes(const sm::Launch& launch, const L2Directory& l2) {
+  std::int64_t lines = 0;
+  for (const L2Directory::Census& c : l2.census(ranges_of(launch))) {
+    lines += c.lines;
+  }
+  return lines * memory::kLineBytes;
+}
+
+Replay::Key Replay::key(const sm::Launch& launch, const L2Directory& l2) {
+  const std::vector<L2Directory::Range> ranges = ranges_of(launch);
   const std::int64_t coarse = std::max<std::int64_t>(1, l2.capacity_lines() / 256);
   Key key{launch.kernel_index, rounded(l2.lines(), coarse),
           rounded(l2.dirty_sectors(), 4 * coarse)};
@@ -61,10 +74,7 @@ void Replay::remember(const Key& key, const sm::Launch& launch, const L2Director
   r.duration = launch.ended - launch.started;
   r.counters = launch.counters;
   for (const sm::Presence& p : launch.presence) { r.reached.push_back(p.reached); }
-  std::vector<L2Directory::Range> ranges;
-  for (std::size_t a = 0; a < launch.array_base.size(); ++a) {
-    ranges.push_back(pages_of(launch, a));
-  }
+  const std::vector<L2Directory::Range> ranges = ranges_of(launch);
   for (const L2Directory::PageState& s : l2.pages_within(ranges)) {
     for (std::size_t a = 0; a < ranges.size(); ++a) {
       if (s.page >= ranges[a].first && s.page < ranges[a].last) {

@@ -64,7 +64,6 @@ inline gpu::GpuSpec h100() {
   g.hbm.bandwidth = unit::Bandwidth{3'350'000'000'000};
   g.hbm.efficiency = 0.93;
   g.hbm.capacity = unit::Bytes{80'000'000'000};
-  g.hbm.row = 1_KiB;
   g.hbm.interleave = 256_B;
   g.hbm.burst = 64_B;
   g.hbm.row = 1_KiB;

@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "run/simulate.h"
+
+#include <algorithm>
+#include <set>
+
+#include "device/machine.h"
+#include "event/wheel.h"
+#include "host/host.h"
+
+namespace wavetail::run {
+
+using event::Event;
+using event::Target;
+using result::Outcome;
+
+namespace {
+
+constexpr std::int64_t kEventsBetweenChecks = 1 << 14;
+constexpr std::size_t kHangLines = 12;
+
+void collect_streams(const std::vector<host::Item>& items, std::set<int>& streams) {
+  for (const host::Item& item : items) {
+    if (item.kind == host::ItemKind::Launch || item.kind == host::ItemKind::Graph) {
+      streams.insert(item.stream);
+    } else {
+      collect_streams(item.body, streams);
+    }
+  }
+}
+
+// Launches of one stream never overlap: only then can one be answered from memory.
+bool single_stream(const host::Timeline& timeline) {
+  std::set<int> streams;
+  collect_streams(timeline.items, streams);
+  return streams.size() <= 1;
+}
+
+void set_initial_l2(const scenario::Scenario& s, device::Machine& machine) {
+  if (s.initial_l2 != scenario::InitialL2::Empty) {
+    machine.memory().l2().fill_with_strangers(s.initial_l2 == scenario::InitialL2::Dirty);
+  }
+}
+
+void add(KernelAccount& account, const sm::Launch& launch) {
+  ++account.launches;
+  account.replayed += launch.replayed ? 1 : 0;
+  account.time += launch.ended - launch.started;
+  account.counters += launch.counters;
+  const auto reached = std::count_if(launch.presence.begin(), launch.presence.end(),
+                                     [](const sm::Presence& p) { return p.reached; });
+  account.sms_reached = std::max<std::int64_t>(account.sms_reached, reached);
+  account.l2_bytes_at_start = std::max(account.l2_bytes_at_start, launch.l2_bytes_at_start);
+}
+
+std::string hang_report(const device::Machine& machine) {
+  std::string text = "nothing can happen any more, and these warps still wait:";
+  for (const std::string& line : machine.waiting(kHangLines)) {
+    text += "\n  " + line;
+  }
+  return text;
+}
+
+}  // namespace
+
+Happened simulate(const scenario::Scenario& scenario, const Stop& stop) {
+  Happened happened;
+  happened.kernels.resize(scenario.kernels.size());
+  event::Wheel wheel;
+  device::Machine machine(scenario.gpu, wheel,
+                          {.issue_quantum = scenario.simulation.issue_quantum,
+                           .seed = scenario.simulation.seed,
+                           .replay = scenario.simulation.replay && single_stream(scenario.timeline)});
+  set_initial_l2(scenario, machine);
+  host::Host host(scenario.gpu, scenario.kernels, scenario.timeline, wheel, machine,
+                  [&](const sm::Launch& launch, const host::LaunchRecord& record) {
+                    add(happened.kernels[static_cast<std::size_t>(record.kernel)], launch);
+                  });
+  host.begin();
+  Event e;
+  std::int64_t until_check = 0;
+  while (wheel.pop(e)) {
+    if (e.target == Target::Host) {
+      host.handle(e);
+    } else {
+      machine.handle(e);
+    }
+    if (--until_check < 0) {
+      until_check = kEventsBetweenChecks;
+      if (auto why = stop(wheel.popped(), happened.outcome)) {
+        happened.message = *why;
+        break;
+      }
+    }
+  }
+  if (happened.outcome == Outcome::Complete && !host.finished()) {
+    happened.outcome = Outcome::Hang;
+    happened.message = hang_report(machine);
+  }
+  for (std::size_t k = 0; k < scenario.kernels.size(); ++k) {
+    happened.kernels[k].fit = host.fit(static_cast<int>(k));
+  }
+  happened.log = host.log();
+  happened.end = happened.outcome == Outcome::Complete ? host.end() : wheel.now();
+  happened.events = wheel.popped();
+  return happened;
+}
+
+}  // namespace wavetail::run

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+// Simulates one scenario on one machine from time 0 until host and device are through, or until a budget,
+// an interrupt or a hang ends it. What comes back is what happened; run/collect.h turns it into figures.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "host/log.h"
+#include "occupancy/occupancy.h"
+#include "result/result.h"
+#include "scenario/scenario.h"
+
+namespace wavetail::run {
+
+// All launches of one kernel.
+struct KernelAccount {
+  std::int64_t launches = 0, replayed = 0;
+  unit::Duration time;                 // summed over launches
+  result::Counters counters;           // summed over launches
+  std::int64_t sms_reached = 0;        // most of any launch
+  std::int64_t l2_bytes_at_start = 0;  // of the kernel's arrays held in L2, most of any launch
+  occupancy::Occupancy fit;
+};
+
+struct Happened {
+  std::vector<KernelAccount> kernels;  // as in the scenario
+  host::Log log;
+  unit::Time end;
+  std::int64_t events = 0;
+  result::Outcome outcome = result::Outcome::Complete;
+  std::string message;
+};
+
+// Asked every few thousand events with the events so far; a text ends the run with the outcome set.
+using Stop = std::function<std::optional<std::string>(std::int64_t events, result::Outcome& outcome)>;
+
+[[nodiscard]] Happened simulate(const scenario::Scenario& scenario, const Stop& stop);
+
+}  // namespace wavetail::run
