@@ -122,6 +122,7 @@ void describe(V&& v, HbmSpec& h) {
   v("capacity", h.capacity, {"1 MB", "100 TB"}, "size of the memory");
   v("interleave", h.interleave, {"32 B", "1 MiB"}, "consecutive bytes on one channel");
   v("burst", h.burst, {"16 B", "4 KiB"}, "smallest access");
+  v("row", h.row, {"64 B", "64 KiB"}, "row (page) of a pseudo-channel");
   v("latency", h.latency, {"1 ns", "100 us"},
     "unloaded dependent load, end to end, mean of near and far");
   v("write_drain", h.write_drain, {"1", "65536"},

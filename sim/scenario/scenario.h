@@ -60,9 +60,17 @@ struct Variant {
   Scenario scenario;
 };
 
+// `expect: {error: "..."}`: the file must be refused with a message that holds the text.
+struct ExpectedError {
+  std::string text;
+  std::string place;    // file:line:column of the expectation
+  std::string refusal;  // the messages as they would be shown; empty: the file was accepted
+};
+
 struct Study {
-  Scenario base;
+  Scenario base;  // incomplete where an expected refusal came true
   std::vector<Variant> variants;
+  std::optional<ExpectedError> expected_error;
 };
 
 }  // namespace wavetail::scenario

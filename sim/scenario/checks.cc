@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "scenario/checks.h"
+
+#include <algorithm>
+
+#include "occupancy/occupancy.h"
+#include "unit/print.h"
+
+namespace wavetail::scenario {
+
+namespace {
+
+using config::At;
+using kernel::Kernel;
+using kernel::Op;
+using kernel::OpKind;
+using kernel::Program;
+
+constexpr double kMostInstructions = 1e12;  // of one warp; a run's budget is far below
+
+// Dynamic totals of one warp's program, as real numbers: nested trip counts may be huge.
+struct Totals {
+  double instructions = 0, barriers = 0, loads = 0, lane_flops = 0;
+  bool waits = false;
+
+  void add(const Totals& o, double times, double flops_share) {
+    instructions += times * o.instructions;
+    barriers += times * o.barriers;
+    loads += times * o.loads;
+    lane_flops += times * flops_share * o.lane_flops;
+    waits = waits || o.waits;
+  }
+};
+
+// Depth is bounded by the loader's limit on nesting.
+Totals total(const Program& program) {
+  Totals t;
+  for (const Op& op : program) {
+    const auto n = static_cast<double>(op.count);
+    switch (op.kind) {
+      case OpKind::Arithmetic:
+        t.instructions += n;
+        t.lane_flops += n * op.flops_per_lane;
+        break;
+      case OpKind::Load:
+        t.instructions += n;
+        t.loads += n;
+        break;
+      case OpKind::Store: t.instructions += n; break;
+      case OpKind::WaitLoads: t.waits = true; break;
+      case OpKind::BlockBarrier:
+        t.instructions += 1;
+        t.barriers += 1;
+        break;
+      case OpKind::Repeat: t.add(total(op.bodies.front()), n, 1); break;
+      case OpKind::Diverge:
+        for (const Program& body : op.bodies) {
+          t.add(total(body), 1, 1.0 / static_cast<double>(op.bodies.size()));
+        }
+        break;
+    }
+  }
+  return t;
+}
+
+At child(const At& at, const std::string& key) {
+  const config::Node* node = at.node.find(key);
+  return node == nullptr ? At{at.node, at.path, at.diagnostics}
+                         : At{*node, config::join(at.path, key), at.diagnostics};
+}
+
+// Where a role's program stands; a plain program is a role without a name.
+At role_place(const At& at, const kernel::Role& role) {
+  return role.name.empty() ? child(at, "program") : child(child(at, "roles"), role.name);
+}
+
+std::int64_t warps_of(const Kernel& k, const gpu::GpuSpec& gpu) {
+  return (k.block + gpu.sm.warp_size - 1) / gpu.sm.warp_size;
+}
+
+void check_roles(const At& at, const Kernel& k, const gpu::GpuSpec& gpu) {
+  std::int64_t warps = 0, registers = 0;
+  for (const kernel::Role& role : k.roles) {
+    warps += role.warps;
+    registers += role.warps * role.registers.value_or(k.registers);
+  }
+  const std::int64_t wanted = warps_of(k, gpu);
+  if (warps != wanted) {
+    child(at, "roles")
+        .complain("the roles have " + std::to_string(warps) + " warps, a block of " +
+                  std::to_string(k.block) + " threads has " + std::to_string(wanted));
+  } else if (registers > wanted * k.registers) {
+    child(at, "roles")
+        .complain("the roles take " + std::to_string(registers * gpu.sm.warp_size) +
+                  " registers, the block was launched with " +
+                  std::to_string(wanted * k.registers * gpu.sm.warp_size));
+  }
+}
+
+void check_barriers(const At& at, const Kernel& k) {
+  const double first = total(k.roles.front().program).barriers;
+  for (const kernel::Role& role : k.roles) {
+    const double here = total(role.program).barriers;
+    if (here != first) {
+      role_place(at, role).complain("a block barrier must be reached by all warps, but '" +
+                                    role.name + "' passes " + unit::print_real(here, 12) +
+                                    " and '" + k.roles.front().name + "' " +
+                                    unit::print_real(first, 12));
+    }
+  }
+}
+
+void check_programs(const At& at, const Kernel& k) {
+  for (const kernel::Role& role : k.roles) {
+    const Totals t = total(role.program);
+    const At place = role_place(at, role);
+    if (t.instructions > kMostInstructions) {
+      place.complain("every warp would run " + unit::print_real(t.instructions, 4) +
+                     " instructions; allowed up to " + unit::print_real(kMostInstructions));
+    }
+    if (t.waits && t.loads == 0) {
+      place.complain("'wait_loads' has nothing to wait for: the program has no load");
+    }
+  }
+}
+
+}  // namespace
+
+void check_kernel(const At& at, const Kernel& k, const gpu::GpuSpec& gpu) {
+  check_programs(at, k);
+  check_barriers(at, k);
+  if (at.node.find("roles") != nullptr) { check_roles(at, k, gpu); }
+  const auto occupancy = occupancy::occupy(gpu, occupancy::launch_of(k));
+  if (!occupancy.launchable) { at.complain("the GPU refuses this launch: " + occupancy.reason); }
+}
+
+void check_shared_arrays(const At& at, const std::vector<Kernel>& others, const Kernel& k) {
+  for (const kernel::Array& array : k.arrays) {
+    for (const Kernel& other : others) {
+      const auto same = [&](const kernel::Array& a) { return a.name == array.name; };
+      const auto it = std::find_if(other.arrays.begin(), other.arrays.end(), same);
+      if (it == other.arrays.end() ||
+          (it->bytes == array.bytes && it->per_launch == array.per_launch)) {
+        continue;
+      }
+      child(child(at, "arrays"), array.name)
+          .complain("kernel '" + other.name +
+                    "' has an array of this name and another size or kind (" +
+                    unit::print(it->bytes) + (it->per_launch ? ", per launch" : "") +
+                    "); arrays of one name are the same memory");
+      return;
+    }
+  }
+}
+
+double flops(const Kernel& k, const gpu::GpuSpec& gpu) {
+  double all = 0;
+  for (const kernel::Role& role : k.roles) {
+    all += total(role.program).lane_flops * static_cast<double>(role.warps * gpu.sm.warp_size);
+  }
+  return all * static_cast<double>(kernel::volume(k.grid));
+}
+
+}  // namespace wavetail::scenario

@@ -1,0 +1,241 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "scenario/expect.h"
+
+#include <algorithm>
+#include <array>
+
+#include "base/nearest.h"
+#include "config/reader.h"
+#include "result/describe.h"
+#include "result/lookup.h"
+#include "scenario/keys.h"
+
+namespace wavetail::scenario {
+
+namespace {
+
+using config::At;
+using config::MapReader;
+using result::RunResult;
+using unit::Dimension;
+
+// A unit that results use, how it is written in a file, and its size in the dimension's base unit.
+struct ResultUnit {
+  std::string_view name;
+  Dimension dimension;
+  double base_units;
+};
+
+constexpr std::array kUnits{
+    ResultUnit{"us", Dimension::TimeSpan, 1e6},   ResultUnit{"ns", Dimension::TimeSpan, 1e3},
+    ResultUnit{"bytes", Dimension::Size, 1},      ResultUnit{"pct", Dimension::Percent, 1},
+    ResultUnit{"GB/s", Dimension::DataRate, 1e9}, ResultUnit{"MHz", Dimension::Frequency, 1e6},
+    ResultUnit{"W", Dimension::Power, 1},         ResultUnit{"cycles", Dimension::CycleCount, 1},
+    ResultUnit{"TFLOP/s", Dimension::FlopRate, 1}};
+
+// What the result of this scenario will hold, without values: for looking up paths.
+RunResult skeleton(const Scenario& base, const std::vector<std::string>& variants) {
+  RunResult run;
+  for (const kernel::Kernel& k : base.kernels) {
+    result::KernelResult r;
+    r.name = k.name;
+    const auto stall = [&](std::string_view key, auto&&, std::string_view, std::string_view) {
+      r.stall_pct[std::string(key)] = 0;
+    };
+    const auto slot = [&](std::string_view key, auto&&, std::string_view, std::string_view) {
+      r.slot_pct[std::string(key)] = 0;
+    };
+    describe(stall, r.counters.stalls);
+    describe(slot, r.counters.slots);
+    run.kernels.push_back(std::move(r));
+  }
+  for (const std::string& name : variants) {
+    RunResult variant;
+    variant.variant = name;
+    variant.kernels = run.kernels;
+    run.variants.push_back(std::move(variant));
+  }
+  return run;
+}
+
+// Links of a closed-form chain are named by the chain itself.
+bool names_a_chain(const RunResult& run, std::string_view path) {
+  for (const RunResult& variant : run.variants) {
+    const std::string prefix = "variants." + variant.variant + ".";
+    if (path.starts_with(prefix)) { return names_a_chain(variant, path.substr(prefix.size())); }
+  }
+  for (const auto& kernel : run.kernels) {
+    if (path.starts_with("kernels." + kernel.name + ".bound.")) { return true; }
+  }
+  return path.starts_with("closed_form.");
+}
+
+class ExpectReader {
+ public:
+  ExpectReader(RunResult run, config::Diagnostics& diagnostics)
+      : run_(std::move(run)), diagnostics_(diagnostics) {}
+
+  std::optional<Expectation> read(const config::Entry& entry, const At& at) {
+    Expectation e;
+    e.path = entry.key;
+    e.place = config::to_string(entry.place);
+    if (!known(e.path, entry.place)) { return std::nullopt; }
+    if (is_text(e.path)) {
+      text(at, e);
+    } else if (at.node.is_map()) {
+      map(at, e);
+    } else {
+      e.value = number(at, e);
+      e.wanted = config::plain(at.node).text;
+    }
+    return e;
+  }
+
+ private:
+  bool known(const std::string& path, const config::Place& place) {
+    if (!result::find_figures(run_, path).empty() || names_a_chain(run_, path)) { return true; }
+    const auto near = result::paths_near(run_, path);
+    diagnostics_.error(place, "unknown figure '" + path + "'" + base::hint(path, near, false));
+    return false;
+  }
+
+  bool is_text(const std::string& path) {
+    const auto figures = result::find_figures(run_, path);
+    return !figures.empty() && std::holds_alternative<std::string>(figures.front().value);
+  }
+
+  // A number in the unit of the result's key; of several that the path may mean, the one whose unit
+  // fits.
+  std::optional<double> number(const At& at, Expectation& e) {
+    const config::Node& node = config::plain(at.node);
+    if (e.ratio_to) { return bare_or_percent(at, e); }
+    std::vector<std::string> units;
+    for (const auto& figure : result::find_figures(run_, e.path)) { units.push_back(figure.unit); }
+    if (units.empty() && node.is_scalar()) {
+      units.push_back(
+          unit_as_written(node.text));  // a chain's link has the unit that the file gives it
+    }
+    if (units.empty() || !node.is_scalar()) {
+      at.refuse("a number is needed");
+      return std::nullopt;
+    }
+    for (const std::string& unit : units) {
+      config::Diagnostics attempt;
+      if (const auto value = in_unit({at.node, at.path, attempt}, unit)) {
+        e.unit = unit;
+        return value;
+      }
+    }
+    return in_unit(at, units.front());
+  }
+
+  static std::optional<double> bare_or_percent(const At& at, Expectation& e) {
+    const config::Node& node = config::plain(at.node);
+    const bool percent = node.is_scalar() && node.text.ends_with("%");
+    e.unit = percent ? "pct" : "";
+    return config::real(at, percent ? Dimension::Percent : Dimension::Number);
+  }
+
+  static std::optional<double> in_unit(const At& at, std::string_view unit) {
+    const auto it = std::find_if(kUnits.begin(), kUnits.end(),
+                                 [&](const auto& u) { return u.name == unit; });
+    if (it == kUnits.end()) { return config::real(at, Dimension::Number); }
+    const auto value = config::real(at, it->dimension);
+    return value ? std::optional(*value / it->base_units) : std::nullopt;
+  }
+
+  static std::string unit_as_written(std::string_view text) {
+    for (const ResultUnit& u : kUnits) {
+      if (unit::parse_real(text, u.dimension) && !unit::parse_real(text, Dimension::Number)) {
+        return std::string(u.name);
+      }
+    }
+    return "";
+  }
+
+  void text(const At& at, Expectation& e) {
+    e.kind = Expectation::Kind::Text;
+    const config::Node& node = config::plain(at.node);
+    if (node.is_map()) {
+      const MapReader map(node, at.path, expectation_keys(), diagnostics_);
+      known_miss(map, e);
+      if (map.has("value")) { text(map.at("value"), e); }
+      return;
+    }
+    for (const config::Node& item : node.items) {
+      e.text += (e.text.empty() ? "" : ", ") +
+                config::text({item, at.path, diagnostics_}).value_or("");
+    }
+    if (!node.is_list()) { e.text = config::text(at).value_or(""); }
+    e.wanted = e.text;
+    if (config::is_long(at.node)) {
+      known_miss(MapReader(at.node, at.path, expectation_keys(), diagnostics_), e);
+    }
+  }
+
+  void known_miss(const MapReader& map, Expectation& e) {
+    std::string id;
+    if (map.read_text("known_miss", id)) { e.known_miss = id; }
+  }
+
+  void map(const At& at, Expectation& e) {
+    const MapReader map(at.node, at.path, expectation_keys(), diagnostics_);
+    known_miss(map, e);
+    std::string denominator;
+    if (map.read_text("ratio_to", denominator) && known(denominator, map.find("ratio_to")->place)) {
+      e.ratio_to = denominator;
+    }
+    if (map.has("ratio_to") && !e.ratio_to) { return; }
+    bound(map, "value", "", e, e.value);
+    if (map.has("within") && !map.has("value")) {
+      map.at("within").complain("'within' is a tolerance of 'value', which is missing");
+    } else if (map.has("within")) {
+      e.within_pct = config::real(map.at("within"), Dimension::Percent, {"0 %", "1000 %"});
+      e.wanted += " within " + map.find("within")->text;
+    }
+    bound(map, "at_least", "at least ", e, e.at_least);
+    bound(map, "at_most", "at most ", e, e.at_most);
+    if (!map.has("value") && !map.has("at_least") && !map.has("at_most")) {
+      at.complain("one of 'value', 'at_least', 'at_most' is needed");
+    } else if (map.has("value") && (map.has("at_least") || map.has("at_most"))) {
+      at.complain(
+          "'value' stands alone or with 'within'; 'at_least' and 'at_most' make a range of their "
+          "own");
+    }
+  }
+
+  void bound(const MapReader& map, std::string_view key, std::string_view words, Expectation& e,
+             std::optional<double>& out) {
+    if (!map.has(key)) { return; }
+    out = number(map.at(key), e);
+    e.wanted += (e.wanted.empty() ? "" : ", ") + std::string(words) +
+                config::plain(*map.find(key)).text + (e.ratio_to ? " x " + *e.ratio_to : "");
+  }
+
+  RunResult run_;
+  config::Diagnostics& diagnostics_;
+};
+
+}  // namespace
+
+const config::Node* expected_error(const config::Node& root) {
+  const config::Node* expect = root.find("expect");
+  return expect == nullptr ? nullptr : expect->find("error");
+}
+
+std::vector<Expectation> read_expectations(const At& at, const Scenario& base,
+                                           const std::vector<std::string>& variants) {
+  std::vector<Expectation> all;
+  if (!at.node.is_map()) {
+    at.refuse("a map of figures, by path, is needed");
+    return all;
+  }
+  ExpectReader reader(skeleton(base, variants), at.diagnostics);
+  for (const config::Entry& entry : at.node.entries) {
+    const At here{entry.value, config::join(at.path, entry.key), at.diagnostics};
+    if (auto e = reader.read(entry, here)) { all.push_back(std::move(*e)); }
+  }
+  return all;
+}
+
+}  // namespace wavetail::scenario

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+// The `kernels` section: templates, programs of one's own, and stand-ins of stated duration.
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "config/value.h"
+#include "gpu/spec.h"
+#include "kernel/kernel.h"
+
+namespace wavetail::scenario {
+
+// What a scenario's kernel became: a template may make several that are launched in a row.
+struct KernelSet {
+  std::vector<kernel::Kernel> kernels;
+  std::map<std::string, std::vector<int>, std::less<>>
+      by_name;  // the file's name -> indices, launch order
+
+  [[nodiscard]] std::vector<std::string> names() const;
+};
+
+// `gpu` may be null where the GPU itself could not be read: what does not need it is checked all
+// the same.
+[[nodiscard]] KernelSet read_kernels(const config::At& at, const gpu::GpuSpec* gpu);
+
+// A kernel with a program of its own; its name is set.
+[[nodiscard]] kernel::Kernel read_program_kernel(const config::At& at, const std::string& name,
+                                                 const gpu::GpuSpec* gpu);
+
+}  // namespace wavetail::scenario

@@ -1,0 +1,206 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "scenario/keys.h"
+
+namespace wavetail::scenario {
+
+using config::KeyTable;
+
+const KeyTable& root_keys() {
+  static const KeyTable keys{
+      {"schema", "text", true, "wavetail/scenario/1"},
+      {"name", "text", true, "the scenario's name"},
+      {"description", "text", false, "what the scenario shows"},
+      {"gpu", "text", true, "name, alias or file of the GPU"},
+      {"set", "map of settings", false, "changes to the GPU and the scenario, by path"},
+      {"kernels", "map of kernels", true, "the kernels, by name"},
+      {"host", "map: host", false,
+       "CPU costs; what is absent comes from the GPU file's launch section"},
+      {"timeline", "list of items", true, "what the host thread does, in order"},
+      {"expect", "map of expectations", false, "figures that the result must show, by path"},
+      {"variants", "map of variants", false, "the scenario again with other settings, by name"},
+      {"sweep", "map of lists", false, "one variant per value of a path, named by the value"},
+      {"simulation", "map: simulation", false, "how to run"},
+      {"initial", "map: initial", false, "the machine before the first launch"},
+      {"assume", "map: assume", false, "what closed-form chains take as given"},
+      {"model_bytes", "size", false, "parameters x bytes per parameter, for MBU"},
+  };
+  return keys;
+}
+
+const KeyTable& host_keys() {
+  static const KeyTable keys{
+      {"launch", "duration", false, "CPU time of one kernel launch call"},
+      {"graph_launch", "duration", false, "CPU time of one graph launch"},
+      {"sync", "duration", false, "CPU time to return from a synchronisation"},
+  };
+  return keys;
+}
+
+const KeyTable& simulation_keys() {
+  static const KeyTable keys{
+      {"issue_quantum", "count", false, "most instructions that one event may issue; 1 is exact"},
+      {"replay", "flag", false, "simulate identical launches once"},
+      {"skip_waves", "off", false, "skipping of steady-state waves"},
+      {"seed", "count", false, "seed of random access patterns"},
+  };
+  return keys;
+}
+
+const KeyTable& initial_keys() {
+  static const KeyTable keys{
+      {"l2", "one of empty, clean, dirty", false, "what L2 holds at the start"}};
+  return keys;
+}
+
+const KeyTable& assume_keys() {
+  static const KeyTable keys{
+      {"latency", "duration", false, "memory latency of the closed-form chain of bytes in flight"}};
+  return keys;
+}
+
+const KeyTable& program_kernel_keys() {
+  static const KeyTable keys{
+      {"grid", "count or list of counts", true, "blocks: n, [x, y] or [x, y, z]"},
+      {"block", "count", true, "threads per block"},
+      {"registers", "count", true, "registers per thread"},
+      {"shared_memory", "size", false, "static and dynamic shared memory per block; 0 B if absent"},
+      {"arrays", "map of arrays", false, "global memory, by name"},
+      {"program", "list of operations", false, "what every warp does"},
+      {"roles", "map of roles", false, "what the warps of each role do, by name"},
+      {"role", "text", false, "what the kernel does in a model, for reports"},
+  };
+  return keys;
+}
+
+const KeyTable& duration_kernel_keys() {
+  static const KeyTable keys{
+      {"duration", "duration", true, "how long the kernel takes; nothing is simulated inside"},
+      {"role", "text", false, "what the kernel does in a model, for reports"},
+  };
+  return keys;
+}
+
+const KeyTable& array_keys() {
+  static const KeyTable keys{
+      {"bytes", "size", true, "size of the array"},
+      {"per_launch", "flag", false, "every launch gets its own copy"},
+  };
+  return keys;
+}
+
+const KeyTable& role_keys() {
+  static const KeyTable keys{
+      {"warps", "count", true, "warps of the role in a block"},
+      {"registers", "count", false, "registers per thread once the role runs"},
+      {"program", "list of operations", true, "what every warp of the role does"},
+  };
+  return keys;
+}
+
+const KeyTable& operation_keys() {
+  static const KeyTable keys{
+      {"load", "map: access", false, "global loads, asynchronous until waited for"},
+      {"store", "map: access", false, "global stores"},
+      {"wait_loads", "count", false, "wait until all but the newest n loads have returned"},
+      {"fp32", "arithmetic", false, "instructions on the FP32 pipe, 2 FLOP per lane if not stated"},
+      {"int32", "arithmetic", false, "instructions on the INT32 pipe"},
+      {"fp64", "arithmetic", false, "instructions on the FP64 pipe, 2 FLOP per lane if not stated"},
+      {"sfu", "arithmetic", false, "special functions"},
+      {"barrier", "block", false, "wait for all warps of the block"},
+      {"repeat", "count", false, "a counted loop; needs `body` beside it"},
+      {"diverge", "map: diverge", false, "lanes or warps go separate ways"},
+  };
+  return keys;
+}
+
+const KeyTable& arithmetic_keys() {
+  static const KeyTable keys{
+      {"count", "count", true, "instructions"},
+      {"distance", "count", false, "instructions between dependent ones; 1 is one chain"},
+      {"flops", "count", false, "floating-point operations per lane and instruction"},
+  };
+  return keys;
+}
+
+const KeyTable& access_keys() {
+  static const KeyTable keys{
+      {"array", "text", true, "one of the kernel's arrays"},
+      {"width", "size", true, "bytes per lane: 1, 2, 4, 8 or 16 B"},
+      {"pattern", "one of contiguous, strided, row_per_lane, broadcast, random, listed", false,
+       "how the lanes spread around the instruction's address; contiguous if absent"},
+      {"stride", "size", false, "strided, row_per_lane: bytes from lane to lane"},
+      {"offsets", "list of sizes", false, "listed: bytes of each lane"},
+      {"seed", "count", false, "random: the sequence's seed"},
+      {"lanes", "count", false, "active lanes; all if absent"},
+      {"count", "count", false, "instructions; 1 if absent"},
+      {"walk", "one of grid, block, warp, thread, same, everyone", false,
+       "how the address moves over blocks, warps and trips; grid if absent"},
+      {"strides", "map: strides", false, "the same in bytes, instead of walk"},
+      {"offset", "size", false, "bytes added to every address"},
+      {"cache", "one of default, streaming", false, "streaming does not allocate in L1"},
+  };
+  return keys;
+}
+
+const KeyTable& strides_keys() {
+  static const KeyTable keys{
+      {"block", "size or list of sizes", false, "bytes per block index: n or [x, y, z]"},
+      {"warp", "size", false, "bytes per warp of the role"},
+      {"count", "size", false, "bytes per instruction of one `count` run"},
+      {"loop", "list of sizes", false, "bytes per trip of the enclosing loops, outermost first"},
+  };
+  return keys;
+}
+
+const KeyTable& diverge_keys() {
+  static const KeyTable keys{
+      {"by", "one of lane, warp", true,
+       "what goes separate ways: lanes of a warp, warps of a block"},
+      {"ways", "count", false, "how many ways, each with the same body"},
+      {"body", "list of operations", false, "what each way does"},
+      {"paths", "list of lists of operations", false,
+       "instead of ways and body: one program per way"},
+  };
+  return keys;
+}
+
+const KeyTable& item_keys() {
+  static const KeyTable keys{
+      {"launch", "text", false, "launch a kernel; `stream` and `repeat` may stand beside it"},
+      {"graph", "map: graph", false, "launch a graph; `stream` may stand beside it"},
+      {"sync", "device or stream N", false, "wait for the device or a stream"},
+      {"host", "duration", false, "work of the host's own"},
+      {"repeat", "map: repeat", false, "the items of a body again and again"},
+  };
+  return keys;
+}
+
+const KeyTable& graph_keys() {
+  static const KeyTable keys{
+      {"repeat", "count", false, "launches of the graph; 1 if absent"},
+      {"body", "list of items", true, "the graph's nodes: launches, in order"},
+  };
+  return keys;
+}
+
+const KeyTable& repeat_keys() {
+  static const KeyTable keys{
+      {"times", "count", true, "how often"},
+      {"body", "list of items", true, "what is repeated"},
+  };
+  return keys;
+}
+
+const KeyTable& expectation_keys() {
+  static const KeyTable keys{
+      {"value", "value", false, "what the figure must be"},
+      {"within", "percent", false, "relative tolerance of the value"},
+      {"at_least", "value", false, "lowest allowed"},
+      {"at_most", "value", false, "highest allowed"},
+      {"ratio_to", "text", false, "judge the figure divided by the figure at this path"},
+      {"known_miss", "text", false, "an entry of docs/deviations.md: reported, not counted"},
+  };
+  return keys;
+}
+
+}  // namespace wavetail::scenario

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+// The keys of a scenario file, one table per kind of map: what the readers accept, what messages
+// list and what the schema is made from.
+#pragma once
+
+#include "config/reader.h"
+
+namespace wavetail::scenario {
+
+[[nodiscard]] const config::KeyTable& root_keys();
+[[nodiscard]] const config::KeyTable& host_keys();
+[[nodiscard]] const config::KeyTable& simulation_keys();
+[[nodiscard]] const config::KeyTable& initial_keys();
+[[nodiscard]] const config::KeyTable& assume_keys();
+
+[[nodiscard]] const config::KeyTable& program_kernel_keys();   // a kernel with a program of its own
+[[nodiscard]] const config::KeyTable& duration_kernel_keys();  // a stand-in
+[[nodiscard]] const config::KeyTable& array_keys();
+[[nodiscard]] const config::KeyTable& role_keys();
+
+[[nodiscard]] const config::KeyTable& operation_keys();   // the operations themselves
+[[nodiscard]] const config::KeyTable& arithmetic_keys();  // {count, distance, flops}
+[[nodiscard]] const config::KeyTable& access_keys();      // load and store
+[[nodiscard]] const config::KeyTable& strides_keys();
+[[nodiscard]] const config::KeyTable& diverge_keys();
+
+[[nodiscard]] const config::KeyTable& item_keys();  // the items of a timeline
+[[nodiscard]] const config::KeyTable& graph_keys();
+[[nodiscard]] const config::KeyTable& repeat_keys();
+
+[[nodiscard]] const config::KeyTable& expectation_keys();
+
+// JSON Schema of a scenario file.
+[[nodiscard]] std::string schema_json();
+
+}  // namespace wavetail::scenario

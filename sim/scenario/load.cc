@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "scenario/load.h"
+
+#include <algorithm>
+#include <filesystem>
+
+#include "config/load.h"
+#include "scenario/expect.h"
+#include "scenario/reader.h"
+
+namespace wavetail::scenario {
+
+namespace {
+
+using config::At;
+using config::Diagnostics;
+using config::Setting;
+
+constexpr std::size_t kMostVariants = 1000;
+
+struct NamedSettings {
+  std::string name;
+  std::vector<Setting> settings;
+};
+
+std::vector<Setting> settings_of(const config::Node& map, const std::string& path,
+                                 Diagnostics& diagnostics) {
+  std::vector<Setting> settings;
+  if (!map.is_map()) {
+    At{map, path, diagnostics}.refuse("a map of settings, PATH: VALUE, is needed");
+  }
+  for (const config::Entry& entry : map.entries) {
+    settings.push_back({entry.key, entry.place, entry.value});
+  }
+  return settings;
+}
+
+std::vector<NamedSettings> read_variants(const config::Node* node, Diagnostics& diagnostics) {
+  std::vector<NamedSettings> all;
+  if (node == nullptr) { return all; }
+  if (!node->is_map()) {
+    At{*node, "variants", diagnostics}.refuse("a map of variants, by name, is needed");
+  }
+  for (const config::Entry& entry : node->entries) {
+    all.push_back({entry.key, settings_of(entry.value, "variants." + entry.key, diagnostics)});
+  }
+  return all;
+}
+
+// One variant per value; several paths make every combination of their values.
+std::vector<NamedSettings> read_sweep(const config::Node* node, Diagnostics& diagnostics) {
+  std::vector<NamedSettings> all;
+  if (node == nullptr) { return all; }
+  if (!node->is_map() || node->entries.empty()) {
+    At{*node, "sweep", diagnostics}.refuse("a map of lists, PATH: [values], is needed");
+    return all;
+  }
+  all.push_back({});
+  for (const config::Entry& entry : node->entries) {
+    const At at{entry.value, "sweep." + entry.key, diagnostics};
+    if (!entry.value.is_list() || entry.value.items.empty()) {
+      at.refuse("a list of values is needed");
+      return {};
+    }
+    if (all.size() * entry.value.items.size() > kMostVariants) {
+      at.complain("the sweep has more than " + std::to_string(kMostVariants) + " variants");
+      return {};
+    }
+    std::vector<NamedSettings> longer;
+    for (const NamedSettings& before : all) {
+      for (const config::Node& value : entry.value.items) {
+        const auto name = config::text({value, at.path, diagnostics});
+        NamedSettings next = before;
+        next.name += (next.name.empty() ? "" : ", ") + name.value_or("?");
+        next.settings.push_back({entry.key, value.place, value});
+        longer.push_back(std::move(next));
+      }
+    }
+    all = std::move(longer);
+  }
+  return all;
+}
+
+std::vector<NamedSettings> all_variants(const config::Node& root, Diagnostics& diagnostics) {
+  auto all = read_variants(root.find("variants"), diagnostics);
+  for (NamedSettings& point : read_sweep(root.find("sweep"), diagnostics)) {
+    const bool taken = std::any_of(all.begin(), all.end(),
+                                   [&](const auto& v) { return v.name == point.name; });
+    if (taken) {
+      At{*root.find("sweep"), "sweep", diagnostics}.complain("there are two variants named '" +
+                                                             point.name + "'");
+    }
+    all.push_back(std::move(point));
+  }
+  return all;
+}
+
+// Reads base and variants; `study` is complete only where no mistake is reported.
+void read_study(const config::Node& root, const std::string& path, const LoadOptions& options,
+                Study& study, Diagnostics& diagnostics) {
+  std::vector<Setting> settings;
+  if (const config::Node* set = root.find("set")) {
+    settings = settings_of(*set, "set", diagnostics);
+  }
+  for (const std::string& text : options.sets) {
+    if (auto setting = config::parse_setting("--set", text, diagnostics)) {
+      settings.push_back(std::move(*setting));
+    }
+  }
+  const std::string beside = std::filesystem::path(path).parent_path().string();
+  GpuSource gpus(options.folders, beside.empty() ? "." : beside, options.gpu);
+  study.base = read_scenario(root, settings, gpus, diagnostics);
+  study.base.file = path;
+  std::vector<std::string> names;
+  for (const NamedSettings& variant : all_variants(root, diagnostics)) {
+    std::vector<Setting> own = settings;
+    own.insert(own.end(), variant.settings.begin(), variant.settings.end());
+    study.variants.push_back({variant.name, read_scenario(root, own, gpus, diagnostics)});
+    study.variants.back().scenario.file = path;
+    names.push_back(variant.name);
+  }
+  const config::Node* expect = root.find("expect");
+  if (expect != nullptr && expected_error(root) == nullptr) {
+    study.base.expect = read_expectations({*expect, "expect", diagnostics}, study.base, names);
+  }
+}
+
+std::optional<Study> read_root(const config::Node& root, const std::string& path,
+                               const LoadOptions& options, Diagnostics& diagnostics) {
+  Study study;
+  const config::Node* error = expected_error(root);
+  if (error == nullptr) {
+    read_study(root, path, options, study, diagnostics);
+    return diagnostics.ok() ? std::optional(std::move(study)) : std::nullopt;
+  }
+  const auto text = config::text({*error, "expect.error", diagnostics});
+  for (const config::Entry& other : root.find("expect")->entries) {
+    if (other.key != "error") {
+      diagnostics.error(other.place, "'expect." + other.key +
+                                         "' beside 'error': a file that is refused has no figures");
+    }
+  }
+  Diagnostics refusal;
+  read_study(root, path, options, study, refusal);
+  study.expected_error = ExpectedError{text.value_or(""), config::to_string(error->place),
+                                       refusal.render()};
+  return diagnostics.ok() ? std::optional(std::move(study)) : std::nullopt;
+}
+
+}  // namespace
+
+std::optional<Study> load_study(const std::string& path, const LoadOptions& options,
+                                Diagnostics& diagnostics) {
+  const auto root = config::load_file(path, diagnostics);
+  return root ? read_root(*root, path, options, diagnostics) : std::nullopt;
+}
+
+std::optional<Study> load_study_text(const std::string& name, std::string text,
+                                     const LoadOptions& options, Diagnostics& diagnostics) {
+  const auto root = config::load_text(name, std::move(text), diagnostics);
+  return root ? read_root(*root, name, options, diagnostics) : std::nullopt;
+}
+
+std::optional<gpu::GpuSpec> load_gpu(const std::string& which, const LoadOptions& options,
+                                     Diagnostics& diagnostics) {
+  std::vector<Setting> settings;
+  for (const std::string& text : options.sets) {
+    auto setting = config::parse_setting("--set", text, diagnostics);
+    if (setting && !setting->path.starts_with("gpu.")) {
+      diagnostics.error(setting->place, "'" + setting->path +
+                                            "' belongs to a scenario; only gpu.* can be set here");
+    } else if (setting) {
+      settings.push_back(std::move(*setting));
+    }
+  }
+  GpuSource gpus(options.folders, ".", which);
+  auto spec = gpus.read(nullptr, settings, diagnostics);
+  return diagnostics.ok() ? spec : std::nullopt;
+}
+
+}  // namespace wavetail::scenario

@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0
+// A kernel with a program of its own: launch shape, arrays, one program or several roles.
+#include <algorithm>
+
+#include "scenario/checks.h"
+#include "scenario/kernels.h"
+#include "scenario/keys.h"
+#include "scenario/program.h"
+
+namespace wavetail::scenario {
+
+namespace {
+
+using config::At;
+using config::MapReader;
+using kernel::Kernel;
+
+constexpr std::string_view kMostX = "2147483647", kMostYz = "65535";
+
+void read_grid(const At& at, kernel::Dim3& grid) {
+  if (!at.node.is_list()) {
+    grid[0] = config::quantity<std::int64_t>(at, {"1", kMostX}).value_or(1);
+    return;
+  }
+  if (at.node.items.empty() || at.node.items.size() > 3) {
+    at.complain("a grid has 1 to 3 dimensions; found " + std::to_string(at.node.items.size()));
+    return;
+  }
+  for (std::size_t i = 0; i < at.node.items.size(); ++i) {
+    const At part{at.node.items[i], at.path + "[" + std::to_string(i) + "]", at.diagnostics};
+    grid[i] = config::quantity<std::int64_t>(part, {"1", i == 0 ? kMostX : kMostYz}).value_or(1);
+  }
+}
+
+void read_arrays(const At& at, Kernel& k) {
+  if (!at.node.is_map()) {
+    at.refuse("a map of arrays, by name, is needed");
+    return;
+  }
+  constexpr config::Range kBytes{"1 B", "100 TB"};
+  for (const config::Entry& entry : at.node.entries) {
+    const At here{entry.value, config::join(at.path, entry.key), at.diagnostics};
+    kernel::Array array{entry.key, {}, false};
+    if (entry.value.is_map() && !config::is_long(entry.value)) {
+      const MapReader map(entry.value, here.path, array_keys(), at.diagnostics);
+      map.read("bytes", array.bytes, kBytes);
+      map.read_flag("per_launch", array.per_launch);
+    } else {
+      array.bytes = config::quantity<unit::Bytes>(here, kBytes).value_or(unit::Bytes{});
+    }
+    k.arrays.push_back(std::move(array));
+  }
+}
+
+// Of a GPU that could not be read nothing is known; the widest of all is assumed.
+int lanes(const gpu::GpuSpec* gpu) {
+  return gpu == nullptr ? 64 : static_cast<int>(gpu->sm.warp_size);
+}
+
+std::string most(const gpu::GpuSpec* gpu, std::int64_t gpu::SmSpec::* limit,
+                 std::int64_t otherwise) {
+  return std::to_string(gpu == nullptr ? otherwise : gpu->sm.*limit);
+}
+
+void read_roles(const At& at, Kernel& k, const gpu::GpuSpec* gpu) {
+  if (!at.node.is_map() || at.node.entries.empty()) {
+    at.refuse("a map of roles, by name, is needed");
+    return;
+  }
+  for (const config::Entry& entry : at.node.entries) {
+    const At here{entry.value, config::join(at.path, entry.key), at.diagnostics};
+    const MapReader map(entry.value, here.path, role_keys(), at.diagnostics);
+    kernel::Role role;
+    role.name = entry.key;
+    map.read("warps", role.warps, {"1", "1024"});
+    std::int64_t registers = 0;
+    if (map.read("registers", registers,
+                 {"1", most(gpu, &gpu::SmSpec::max_registers_per_thread, 255)})) {
+      role.registers = registers;
+    }
+    if (map.has("program")) {
+      const ProgramReader reader{k, at.diagnostics, lanes(gpu)};
+      role.program = reader.read(map.at("program"));
+    }
+    k.roles.push_back(std::move(role));
+  }
+}
+
+void read_program(const MapReader& map, const At& at, Kernel& k, const gpu::GpuSpec* gpu) {
+  if (map.has("roles") && map.has("program")) {
+    map.at("roles").complain("a kernel has 'program' or 'roles', not both");
+    return;
+  }
+  if (map.has("roles")) {
+    read_roles(map.at("roles"), k, gpu);
+    return;
+  }
+  if (!map.has("program")) {
+    at.complain("'program' or 'roles' is missing: what the warps do");
+    return;
+  }
+  const ProgramReader reader{k, at.diagnostics, lanes(gpu)};
+  kernel::Role role;
+  role.warps = (k.block + lanes(gpu) - 1) / lanes(gpu);
+  role.program = reader.read(map.at("program"));
+  k.roles.push_back(std::move(role));
+}
+
+}  // namespace
+
+Kernel read_program_kernel(const At& at, const std::string& name, const gpu::GpuSpec* gpu) {
+  Kernel k;
+  k.name = name;
+  const std::size_t before = at.diagnostics.count();
+  const MapReader map(at.node, at.path, program_kernel_keys(), at.diagnostics);
+  if (map.has("grid")) { read_grid(map.at("grid"), k.grid); }
+  map.read("block", k.block, {"1", most(gpu, &gpu::SmSpec::max_threads_per_block, 1024)});
+  map.read("registers", k.registers, {"1", most(gpu, &gpu::SmSpec::max_registers_per_thread, 255)});
+  map.read("shared_memory", k.shared_memory, {"0 B", "1 GiB"});
+  map.read_text("role", k.role);
+  if (map.has("arrays")) { read_arrays(map.at("arrays"), k); }
+  read_program(map, at, k, gpu);
+  if (at.diagnostics.count() == before && gpu != nullptr) {
+    check_kernel(at, k, *gpu);
+    k.flops = flops(k, *gpu);
+  }
+  return k;
+}
+
+}  // namespace wavetail::scenario

@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "scenario/program.h"
+
+#include <algorithm>
+
+#include "base/nearest.h"
+#include "scenario/keys.h"
+
+namespace wavetail::scenario {
+
+namespace {
+
+using config::At;
+using config::MapReader;
+using kernel::Op;
+using kernel::OpKind;
+using kernel::Pipe;
+
+constexpr config::Range kCount{"1", "1000000"};
+constexpr config::Range kTrips{"1", "1000000000"};
+
+std::string entry_path(const At& at, std::size_t index) {
+  return at.path + "[" + std::to_string(index) + "]";
+}
+
+// The key that says which operation this is; null with a message if there is none.
+const config::Entry* operation(const At& at) {
+  const auto known = config::names(operation_keys());
+  if (!at.node.is_map()) {
+    at.refuse("an operation is a map of one of: " + base::joined(known));
+    return nullptr;
+  }
+  for (const config::Entry& entry : at.node.entries) {
+    if (std::find(known.begin(), known.end(), entry.key) != known.end()) { return &entry; }
+  }
+  if (at.node.entries.empty()) {
+    at.refuse("an operation is a map of one of: " + base::joined(known));
+    return nullptr;
+  }
+  const config::Entry& first = at.node.entries.front();
+  const auto near = base::nearest_word(first.key, known);
+  at.diagnostics.error(first.place, "'" + at.path + "': unknown operation '" + first.key + "'" +
+                                        (near ? "; did you mean '" + *near + "'?" : "") +
+                                        "; there are: " + base::joined(known));
+  return nullptr;
+}
+
+void refuse_others(const At& at, const config::Entry& main, std::string_view companion) {
+  for (const config::Entry& entry : at.node.entries) {
+    if (&entry != &main && entry.key != companion) {
+      at.diagnostics.error(entry.place,
+                           "'" + at.path + "': '" + entry.key + "' beside '" + main.key +
+                               "'; an operation has one key" +
+                               (companion.empty() ? "" : " and '" + std::string(companion) + "'"));
+    }
+  }
+}
+
+}  // namespace
+
+kernel::Program ProgramReader::read(const At& at) const {
+  kernel::Program program;
+  if (!at.node.is_list() || at.node.items.empty()) {
+    at.refuse("a list with at least one operation is needed");
+    return program;
+  }
+  for (std::size_t i = 0; i < at.node.items.size(); ++i) {
+    read_operation({at.node.items[i], entry_path(at, i), diagnostics}, program);
+  }
+  return program;
+}
+
+void ProgramReader::read_operation(const At& at, kernel::Program& out) const {
+  const config::Entry* main = operation(at);
+  if (main == nullptr) { return; }
+  refuse_others(at, *main, main->key == "repeat" ? "body" : "");
+  const At value{main->value, config::join(at.path, main->key), diagnostics};
+  if (main->key == "load" || main->key == "store") {
+    out.push_back(
+        read_memory_access(value, main->key == "load" ? OpKind::Load : OpKind::Store, *this));
+  } else if (main->key == "wait_loads") {
+    read_wait(value, out);
+  } else if (main->key == "barrier") {
+    read_barrier(value, out);
+  } else if (main->key == "repeat") {
+    read_repeat(at, out);
+  } else if (main->key == "diverge") {
+    read_diverge(value, out);
+  } else {
+    const Pipe pipe = main->key == "fp32"    ? Pipe::Fp32
+                      : main->key == "int32" ? Pipe::Int32
+                      : main->key == "fp64"  ? Pipe::Fp64
+                                             : Pipe::Sfu;
+    read_arithmetic(value, pipe, out);
+  }
+}
+
+void ProgramReader::read_arithmetic(const At& at, Pipe pipe, kernel::Program& out) const {
+  Op op;
+  op.kind = OpKind::Arithmetic;
+  op.pipe = pipe;
+  op.flops_per_lane = pipe == Pipe::Fp32 || pipe == Pipe::Fp64 ? 2 : 0;
+  if (!at.node.is_map() || config::is_long(at.node)) {
+    op.count = config::quantity<std::int64_t>(at, kCount).value_or(1);
+    out.push_back(op);
+    return;
+  }
+  const MapReader map(at.node, at.path, arithmetic_keys(), diagnostics);
+  std::int64_t flops = op.flops_per_lane;
+  map.read("count", op.count, kCount);
+  map.read("distance", op.distance, kCount);
+  map.read("flops", flops, {"0", "1000"});
+  op.flops_per_lane = static_cast<int>(flops);
+  out.push_back(op);
+}
+
+void ProgramReader::read_wait(const At& at, kernel::Program& out) const {
+  Op op;
+  op.kind = OpKind::WaitLoads;
+  op.count = config::quantity<std::int64_t>(at, {"0", "1000000"}).value_or(0);
+  out.push_back(op);
+}
+
+void ProgramReader::read_barrier(const At& at, kernel::Program& out) const {
+  const std::vector<std::string> scopes{"block"};
+  if (!config::choice(at, scopes)) { return; }
+  if (divergent) {
+    at.complain(
+        "a block barrier inside 'diverge' is not reached by all warps together; put it behind the "
+        "branch");
+  }
+  Op op;
+  op.kind = OpKind::BlockBarrier;
+  out.push_back(op);
+}
+
+void ProgramReader::read_repeat(const At& at, kernel::Program& out) const {
+  Op op;
+  op.kind = OpKind::Repeat;
+  const config::Node* body = at.node.find("body");
+  const At trips{*at.node.find("repeat"), config::join(at.path, "repeat"), diagnostics};
+  op.count = config::quantity<std::int64_t>(trips, kTrips).value_or(1);
+  if (body == nullptr) {
+    at.complain("'repeat' needs 'body' beside it: the list of operations that is repeated");
+    return;
+  }
+  ProgramReader inner = *this;
+  ++inner.loops;
+  op.bodies.push_back(inner.read({*body, config::join(at.path, "body"), diagnostics}));
+  out.push_back(std::move(op));
+}
+
+void ProgramReader::read_diverge(const At& at, kernel::Program& out) const {
+  const MapReader map(at.node, at.path, diverge_keys(), diagnostics);
+  Op op;
+  op.kind = OpKind::Diverge;
+  const std::vector<std::string> kinds{"lane", "warp"};
+  if (map.has("by")) {
+    const auto by = config::choice(map.at("by"), kinds);
+    op.diverge_by = by == std::size_t{1} ? kernel::DivergeBy::Warp : kernel::DivergeBy::Lane;
+  }
+  const bool uniform = map.has("ways") && map.has("body") && !map.has("paths");
+  const bool listed = map.has("paths") && !map.has("ways") && !map.has("body");
+  if (!at.node.is_map() || !(uniform || listed)) {
+    at.complain("'ways' and 'body' are needed, or 'paths' alone");
+    return;
+  }
+  ProgramReader inner = *this;
+  inner.divergent = true;
+  if (uniform) {
+    const std::string most = std::to_string(op.diverge_by == kernel::DivergeBy::Lane ? warp_size
+                                                                                     : 64);
+    std::int64_t ways = 2;
+    map.read("ways", ways, {"2", most});
+    op.bodies.assign(static_cast<std::size_t>(ways), inner.read(map.at("body")));
+  } else {
+    const At paths = map.at("paths");
+    const std::size_t most = op.diverge_by == kernel::DivergeBy::Lane
+                                 ? static_cast<std::size_t>(warp_size)
+                                 : 64;
+    if (!paths.node.is_list() || paths.node.items.size() < 2 || paths.node.items.size() > most) {
+      paths.complain("a list of 2 to " + std::to_string(most) + " programs is needed");
+      return;
+    }
+    for (std::size_t i = 0; i < paths.node.items.size(); ++i) {
+      const At path{paths.node.items[i], entry_path(paths, i), diagnostics};
+      const bool idle = path.node.is_list() && path.node.items.empty();
+      op.bodies.push_back(idle ? kernel::Program{} : inner.read(path));
+    }
+  }
+  out.push_back(std::move(op));
+}
+
+}  // namespace wavetail::scenario

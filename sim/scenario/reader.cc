@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "scenario/reader.h"
+
+#include <algorithm>
+
+#include "base/nearest.h"
+#include "gpu/keys.h"
+#include "scenario/kernels.h"
+#include "scenario/keys.h"
+#include "scenario/timeline.h"
+
+namespace wavetail::scenario {
+
+namespace {
+
+using config::At;
+using config::Diagnostics;
+using config::MapReader;
+using config::Setting;
+
+// Sections that settings may change, besides gpu.*.
+std::vector<std::string> settable() {
+  return {"gpu", "kernels", "host", "timeline", "simulation", "initial", "assume", "model_bytes"};
+}
+
+// Every path that could have been meant, for the hint.
+std::vector<std::string> known_paths(const config::Node& root) {
+  std::vector<std::string> paths{"gpu", "gpu.sms", "model_bytes"};
+  for (const std::string& path : gpu::field_paths()) { paths.push_back("gpu." + path); }
+  const auto add = [&](const std::string& section, const config::KeyTable& keys) {
+    for (const config::Key& key : keys) { paths.push_back(section + "." + key.name); }
+  };
+  add("host", host_keys());
+  add("simulation", simulation_keys());
+  add("initial", initial_keys());
+  add("assume", assume_keys());
+  if (const config::Node* kernels = root.find("kernels")) {
+    for (const config::Entry& kernel : kernels->entries) {
+      for (const config::Entry& entry : kernel.value.entries) {
+        paths.push_back("kernels." + kernel.key + "." + entry.key);
+      }
+    }
+  }
+  return paths;
+}
+
+// Whether the path leads somewhere; a kernel must exist, its keys are checked by the kernel's
+// reader.
+bool leads_somewhere(const config::Node& root, const Setting& setting, Diagnostics& diagnostics) {
+  const auto steps = config::split_path(setting.path);
+  const auto sections = settable();
+  const bool known = steps && std::find(sections.begin(), sections.end(), steps->front().key) !=
+                                  sections.end();
+  if (!known) {
+    diagnostics.error(setting.place, "unknown path '" + setting.path + "'" +
+                                         base::hint(setting.path, known_paths(root), false));
+    return false;
+  }
+  if (steps->front().key != "kernels") { return true; }
+  const config::Node* kernels = root.find("kernels");
+  std::vector<std::string> names;
+  for (const config::Entry& entry :
+       kernels == nullptr ? std::vector<config::Entry>{} : kernels->entries) {
+    names.push_back(entry.key);
+  }
+  if (steps->size() < 3 || std::find(names.begin(), names.end(), (*steps)[1].key) == names.end()) {
+    const std::string name = steps->size() < 2 ? "" : (*steps)[1].key;
+    diagnostics.error(setting.place, "'" + setting.path +
+                                         "': kernels.NAME.KEY is needed; there is no kernel '" +
+                                         name + "'" + base::hint(name, names));
+    return false;
+  }
+  return true;
+}
+
+void apply_settings(config::Node& root, std::span<const Setting> settings,
+                    Diagnostics& diagnostics) {
+  for (const Setting& setting : settings) {
+    if (!setting.path.starts_with("gpu.") && leads_somewhere(root, setting, diagnostics)) {
+      config::apply(root, setting, "", diagnostics);
+    }
+  }
+}
+
+Simulation read_simulation(const config::Node* node, Diagnostics& diagnostics) {
+  Simulation simulation;
+  if (node == nullptr) { return simulation; }
+  const MapReader map(*node, "simulation", simulation_keys(), diagnostics);
+  map.read("issue_quantum", simulation.issue_quantum, {"1", "4096"});
+  map.read_flag("replay", simulation.replay);
+  if (map.has("skip_waves")) {
+    (void)config::choice(map.at("skip_waves"), std::vector<std::string>{"off"});
+  }
+  std::int64_t seed = 1;
+  if (map.read("seed", seed, {"0", ""})) { simulation.seed = static_cast<std::uint64_t>(seed); }
+  return simulation;
+}
+
+InitialL2 read_initial(const config::Node* node, Diagnostics& diagnostics) {
+  if (node == nullptr) { return InitialL2::Empty; }
+  const MapReader map(*node, "initial", initial_keys(), diagnostics);
+  if (!map.has("l2")) { return InitialL2::Empty; }
+  const std::vector<std::string> states{"empty", "clean", "dirty"};
+  return static_cast<InitialL2>(config::choice(map.at("l2"), states).value_or(0));
+}
+
+void read_assumptions(const MapReader& map, Scenario& out, Diagnostics& diagnostics) {
+  if (map.has("assume")) {
+    const MapReader assume(*map.find("assume"), "assume", assume_keys(), diagnostics);
+    unit::Duration latency;
+    if (assume.read("latency", latency, {"1 ns", "1 s"})) { out.assumed_latency = latency; }
+  }
+  unit::Bytes bytes;
+  if (map.read("model_bytes", bytes, {"1 B", "1000 TB"})) { out.model_bytes = bytes; }
+}
+
+void read_schema(const MapReader& map) {
+  std::string schema;
+  if (map.read_text("schema", schema) && schema != "wavetail/scenario/1") {
+    map.at("schema").refuse("a scenario says wavetail/scenario/1");
+  }
+}
+
+// The command line's GPU stands in for the file's; the file need not name one then.
+config::KeyTable keys_here(bool gpu_chosen) {
+  config::KeyTable keys = root_keys();
+  for (config::Key& key : keys) {
+    key.required = key.required && !(gpu_chosen && key.name == "gpu");
+  }
+  return keys;
+}
+
+}  // namespace
+
+std::optional<gpu::Document> GpuSource::load(const std::string& which, bool trusted,
+                                             const config::Place& place,
+                                             Diagnostics& diagnostics) const {
+  const bool file = trusted && gpu::is_file_name(which);
+  return file ? catalog_.load_file(which, diagnostics)
+              : catalog_.load(which, beside_, place, diagnostics);
+}
+
+std::optional<gpu::GpuSpec> GpuSource::read(const config::Node* named,
+                                            std::span<const Setting> settings,
+                                            Diagnostics& diagnostics) {
+  std::string which = chosen_.value_or("");
+  config::Place place{std::make_shared<const config::Source>(config::Source{"--gpu", which}), 1, 1};
+  if (!chosen_ && named != nullptr) {
+    which = config::text({*named, "gpu", diagnostics}).value_or("");
+    place = named->place;
+  }
+  if (which.empty()) { return std::nullopt; }
+  auto known = known_.find(which);
+  if (known == known_.end()) {
+    known = known_.emplace(which, load(which, chosen_.has_value(), place, diagnostics)).first;
+  }
+  if (!known->second) { return std::nullopt; }
+  gpu::Document document = *known->second;
+  gpu::apply_settings(document, settings, diagnostics);
+  return gpu::read_gpu(document, diagnostics);
+}
+
+bool GpuSource::chosen() const { return chosen_.has_value(); }
+
+Scenario read_scenario(config::Node root, std::span<const Setting> settings, GpuSource& gpus,
+                       Diagnostics& diagnostics) {
+  Scenario out;
+  apply_settings(root, settings, diagnostics);
+  const auto keys = keys_here(gpus.chosen());
+  const MapReader map(root, "", keys, diagnostics);
+  read_schema(map);
+  map.read_text("name", out.name);
+  map.read_text("description", out.description);
+  const auto gpu = gpus.read(map.find("gpu"), settings, diagnostics);
+  const gpu::GpuSpec* spec = gpu ? &*gpu : nullptr;
+  KernelSet kernels;
+  if (map.has("kernels")) { kernels = read_kernels(map.at("kernels"), spec); }
+  out.timeline.costs = read_host(map.find("host"), spec, diagnostics);
+  if (map.has("timeline")) { out.timeline.items = read_timeline(map.at("timeline"), kernels); }
+  out.simulation = read_simulation(map.find("simulation"), diagnostics);
+  out.initial_l2 = read_initial(map.find("initial"), diagnostics);
+  read_assumptions(map, out, diagnostics);
+  out.gpu = gpu.value_or(gpu::GpuSpec{});
+  out.kernels = std::move(kernels.kernels);
+  return out;
+}
+
+}  // namespace wavetail::scenario
