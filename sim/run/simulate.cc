@@ -55,9 +55,7 @@ void add(KernelAccount& account, const sm::Launch& launch) {
 
 std::string hang_report(const device::Machine& machine) {
   std::string text = "nothing can happen any more, and these warps still wait:";
-  for (const std::string& line : machine.waiting(kHangLines)) {
-    text += "\n  " + line;
-  }
+  for (const std::string& line : machine.waiting(kHangLines)) { text += "\n  " + line; }
   return text;
 }
 
@@ -67,10 +65,11 @@ Happened simulate(const scenario::Scenario& scenario, const Stop& stop) {
   Happened happened;
   happened.kernels.resize(scenario.kernels.size());
   event::Wheel wheel;
-  device::Machine machine(scenario.gpu, wheel,
-                          {.issue_quantum = scenario.simulation.issue_quantum,
-                           .seed = scenario.simulation.seed,
-                           .replay = scenario.simulation.replay && single_stream(scenario.timeline)});
+  device::Machine machine(
+      scenario.gpu, wheel,
+      {.issue_quantum = scenario.simulation.issue_quantum,
+       .seed = scenario.simulation.seed,
+       .replay = scenario.simulation.replay && single_stream(scenario.timeline)});
   set_initial_l2(scenario, machine);
   host::Host host(scenario.gpu, scenario.kernels, scenario.timeline, wheel, machine,
                   [&](const sm::Launch& launch, const host::LaunchRecord& record) {
