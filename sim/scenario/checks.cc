@@ -139,10 +139,9 @@ void check_shared_arrays(const At& at, const std::vector<Kernel>& others, const 
     for (const Kernel& other : others) {
       const auto same = [&](const kernel::Array& a) { return a.name == array.name; };
       const auto it = std::find_if(other.arrays.begin(), other.arrays.end(), same);
-      if (it == other.arrays.end() ||
-          (it->bytes == array.bytes && it->per_launch == array.per_launch)) {
-        continue;
-      }
+      const bool agrees = it == other.arrays.end() ||
+                          (it->bytes == array.bytes && it->per_launch == array.per_launch);
+      if (agrees || !other.template_name.empty() || !k.template_name.empty()) { continue; }
       child(child(at, "arrays"), array.name)
           .complain("kernel '" + other.name +
                     "' has an array of this name and another size or kind (" +

@@ -15,8 +15,8 @@ namespace wavetail::scenario {
 // hold one block.
 void check_kernel(const config::At& at, const kernel::Kernel& kernel, const gpu::GpuSpec& gpu);
 
-// Arrays of one name are one piece of memory: they must agree in size and kind with those of
-// `others`.
+// Arrays of one name are one piece of memory: programs must agree about its size and kind.
+// Templates may look at a part of it.
 void check_shared_arrays(const config::At& at, const std::vector<kernel::Kernel>& others,
                          const kernel::Kernel& kernel);
 

@@ -16,8 +16,9 @@ namespace wavetail::scenario {
 // nothing of the kind.
 [[nodiscard]] const config::Node* expected_error(const config::Node& root);
 
-// Every expectation of the file. `base` gives the kernels' names, `variants` the variants'.
-[[nodiscard]] std::vector<Expectation> read_expectations(const config::At& at, const Scenario& base,
-                                                         const std::vector<std::string>& variants);
+// Every expectation of the file; `study` has its base and variants already, whose kernels and names
+// say which figures there will be. In a path a variant's name may be written without its spaces
+// (4KiB).
+[[nodiscard]] std::vector<Expectation> read_expectations(const config::At& at, const Study& study);
 
 }  // namespace wavetail::scenario

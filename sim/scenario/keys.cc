@@ -32,6 +32,10 @@ const KeyTable& host_keys() {
       {"launch", "duration", false, "CPU time of one kernel launch call"},
       {"graph_launch", "duration", false, "CPU time of one graph launch"},
       {"sync", "duration", false, "CPU time to return from a synchronisation"},
+      {"mode", "one of eager, graph", false,
+       "graph: the launches between two synchronisations become one graph"},
+      {"syncs", "one of keep, drop", false,
+       "drop: the timeline without synchronisations and the host work right behind them"},
   };
   return keys;
 }

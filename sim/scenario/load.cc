@@ -111,17 +111,15 @@ void read_study(const config::Node& root, const std::string& path, const LoadOpt
   GpuSource gpus(options.folders, beside.empty() ? "." : beside, options.gpu);
   study.base = read_scenario(root, settings, gpus, diagnostics);
   study.base.file = path;
-  std::vector<std::string> names;
   for (const NamedSettings& variant : all_variants(root, diagnostics)) {
     std::vector<Setting> own = settings;
     own.insert(own.end(), variant.settings.begin(), variant.settings.end());
     study.variants.push_back({variant.name, read_scenario(root, own, gpus, diagnostics)});
     study.variants.back().scenario.file = path;
-    names.push_back(variant.name);
   }
   const config::Node* expect = root.find("expect");
   if (expect != nullptr && expected_error(root) == nullptr) {
-    study.base.expect = read_expectations({*expect, "expect", diagnostics}, study.base, names);
+    study.base.expect = read_expectations({*expect, "expect", diagnostics}, study);
   }
 }
 

@@ -9,9 +9,22 @@
 
 namespace wavetail::scenario {
 
+// `host.mode` and `host.syncs`: what would a graph give, what would it give not to wait?
+struct TimelineMode {
+  bool graph = false;       // runs of launches become graphs
+  bool drop_syncs = false;  // no synchronisations, and no host work right behind one
+};
+
 // What `host` leaves out comes from the GPU file's launch section. Either pointer may be null.
 [[nodiscard]] host::HostCosts read_host(const config::Node* node, const gpu::GpuSpec* gpu,
                                         config::Diagnostics& diagnostics);
+
+[[nodiscard]] TimelineMode read_mode(const config::Node* host, config::Diagnostics& diagnostics);
+
+// The timeline as the mode has it. Launches of one stream that follow each other, repeated ones
+// included, become one graph; a synchronisation, host work or a graph of the file's own ends the
+// run.
+[[nodiscard]] std::vector<host::Item> apply_mode(std::vector<host::Item> items, TimelineMode mode);
 
 [[nodiscard]] std::vector<host::Item> read_timeline(const config::At& at, const KernelSet& kernels);
 
