@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <filesystem>
+#include <set>
+
+#include "base/nearest.h"
+#include "cli/options.h"
+#include "cli/output.h"
+#include "config/load.h"
+#include "gpu/catalog.h"
+#include "library/template.h"
+#include "report/listing.h"
+#include "report/metrics.h"
+#include "scenario/keys.h"
+
+namespace wavetail::cli {
+
+namespace {
+
+namespace fs = std::filesystem;
+using report::Listing;
+
+Listing gpus() {
+  Listing l{.columns = {"name", "aliases", "file", "description"}, .rows = {}};
+  std::set<std::string> seen;
+  for (const auto& e : gpu::Catalog(gpu::default_folders()).entries()) {
+    if (seen.insert(e.name).second) {
+      l.rows.push_back({e.name, base::joined(e.aliases), e.file, e.description});
+    }
+  }
+  return l;
+}
+
+std::string scalar(const config::Node& root, std::string_view key) {
+  const auto* node = root.find(key);
+  return node != nullptr && node->is_scalar() ? node->text : "";
+}
+
+// The scenarios here and those that came with the program.
+std::vector<fs::path> workload_folders() {
+  std::vector<fs::path> folders = {"workloads"};
+  std::error_code error;
+  const auto program = fs::read_symlink("/proc/self/exe", error);
+  if (!error) {
+    folders.push_back(program.parent_path().parent_path() / "share/wavetail/workloads");
+  }
+  return folders;
+}
+
+Listing workloads() {
+  Listing l{.columns = {"file", "name", "description"}, .rows = {}};
+  std::set<std::string> seen;
+  for (const auto& folder : workload_folders()) {
+    std::vector<fs::path> files;
+    std::error_code error;
+    for (fs::recursive_directory_iterator it(folder, error), end; !error && it != end;
+         it.increment(error)) {
+      if (it->path().extension() == ".yaml") { files.push_back(it->path()); }
+    }
+    std::sort(files.begin(), files.end());
+    for (const auto& file : files) {
+      config::Diagnostics ignored;  // a broken file is no workload
+      const auto root = config::load_file(file.string(), ignored);
+      const auto real = fs::canonical(file, error);
+      if (root && !scalar(*root, "name").empty() && seen.insert(real.string()).second) {
+        l.rows.push_back({file.string(), scalar(*root, "name"), scalar(*root, "description")});
+      }
+    }
+  }
+  return l;
+}
+
+std::string range_of(const library::Parameter& p) {
+  switch (p.kind) {
+    case library::ParameterKind::Count: return fmt::format("{} to {}", p.low, p.high);
+    case library::ParameterKind::Size: return fmt::format("{} B to {} B", p.low, p.high);
+    case library::ParameterKind::Choice: return fmt::format("{}", fmt::join(p.choices, " | "));
+    case library::ParameterKind::Flag: return "true | false";
+    case library::ParameterKind::Word: return "a name";
+  }
+  return "";
+}
+
+Listing templates() {
+  Listing l{.columns = {"template", "parameter", "value", "default", "meaning"}, .rows = {}};
+  for (const auto& t : library::templates()) {
+    l.rows.push_back({std::string(t.name), "", "", "", std::string(t.sentence)});
+    for (const auto& p : t.parameters) {
+      const std::string fallback(p.required           ? "required"
+                                 : p.fallback.empty() ? "chosen"
+                                                      : p.fallback);
+      l.rows.push_back({"", std::string(p.name), range_of(p), fallback, std::string(p.sentence)});
+    }
+  }
+  return l;
+}
+
+Listing metrics() {
+  Listing l{.columns = {"path", "unit", "Nsight Compute", "meaning"}, .rows = {}};
+  for (const auto& m : report::metrics()) {
+    l.rows.push_back({m.path, m.unit, m.nsight, m.sentence});
+  }
+  return l;
+}
+
+Listing instructions() {
+  Listing l{.columns = {"instruction", "takes", "meaning"}, .rows = {}};
+  for (const auto& k : scenario::operation_keys()) {
+    l.rows.push_back({k.name, k.type, k.sentence});
+  }
+  return l;
+}
+
+struct Subject {
+  std::string_view name;
+  Listing (*listing)();
+};
+
+constexpr std::array kSubjects = {Subject{"gpus", gpus}, Subject{"workloads", workloads},
+                                  Subject{"templates", templates}, Subject{"metrics", metrics},
+                                  Subject{"instructions", instructions}};
+
+}  // namespace
+
+int list(const Words& words) {
+  Reader options("list gpus|workloads|templates|metrics|instructions [options]",
+                 "Lists what there is, with a sentence each.", {});
+  options.positional("WHAT", 1);
+  if (!options.read(words)) { return kOk; }
+  const auto& what = options.arguments().front();
+  std::vector<std::string> names;
+  for (const auto& s : kSubjects) {
+    names.emplace_back(s.name);
+    if (s.name != what) { continue; }
+    const auto listing = s.listing();
+    const auto& common = options.common();
+    std::string text = report::listing_text(listing);
+    switch (common.format) {
+      case Format::Json: text = report::listing_json(what, listing); break;
+      case Format::Csv: text = report::listing_csv(listing); break;
+      case Format::Html: text = report::html_of_listing(what, listing); break;
+      case Format::Text: break;
+    }
+    write_result(common.out, text);
+    return kOk;
+  }
+  throw Mistake(fmt::format("unknown list '{}'{}; there is {}", what,
+                            base::hint(what, names, false), base::joined(names)));
+}
+
+}  // namespace wavetail::cli

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "occupancy/occupancy.h"
+
+#include <fmt/format.h>
+
+#include "cli/options.h"
+#include "cli/output.h"
+#include "report/html.h"
+#include "report/occupancy.h"
+#include "unit/parse.h"
+
+namespace wavetail::cli {
+
+namespace {
+
+namespace po = boost::program_options;
+
+// The value of an option as whole base units; `fallback` where it is absent.
+std::int64_t whole(const Reader& options, const std::string& name, unit::Dimension dimension,
+                   std::optional<std::int64_t> fallback) {
+  if (!options.has(name)) {
+    if (!fallback) { throw Mistake(fmt::format("'--{}' is missing; see --help", name)); }
+    return *fallback;
+  }
+  const auto value = unit::parse_whole(options.text(name), dimension);
+  if (!value) { throw Mistake(fmt::format("'--{}': {}", name, value.reason)); }
+  return *value.value;
+}
+
+occupancy::Launch launch_of(const Reader& options) {
+  using unit::Dimension;
+  const auto size = unit::DimensionOf<unit::Bytes>::value;
+  occupancy::Launch l{.block = whole(options, "block", Dimension::Count, {}),
+                      .registers = whole(options, "registers", Dimension::Count, {}),
+                      .shared_memory = unit::Bytes{whole(options, "shared-memory", size, 0)},
+                      .cluster = whole(options, "cluster", Dimension::Count, 1),
+                      .grid = whole(options, "grid", Dimension::Count, 0)};
+  if (options.has("grid") && l.grid < 1) { throw Mistake("'--grid' must be at least 1"); }
+  return l;
+}
+
+}  // namespace
+
+int occupancy(const Words& words) {
+  Reader options(
+      "occupancy --gpu G --block N --registers N [--shared-memory SIZE] [--cluster N] [--grid N]",
+      "How many blocks of a launch fit on an SM, and every resource that keeps more from fitting.",
+      {.gpu = true, .set = true});
+  options.own()("block", po::value<std::string>()->value_name("N"), "threads per block");
+  options.own()("registers", po::value<std::string>()->value_name("N"), "per thread");
+  options.own()("shared-memory", po::value<std::string>()->value_name("SIZE"),
+                "per block, as 48 KiB");
+  options.own()("cluster", po::value<std::string>()->value_name("N"), "blocks per cluster");
+  options.own()("grid", po::value<std::string>()->value_name("N"), "blocks, for the waves");
+  if (!options.read(words)) { return kOk; }
+  const auto& common = options.common();
+  if (!common.gpu) { throw Mistake("'--gpu' is missing; `wavetail list gpus` names them"); }
+  const auto launch = launch_of(options);
+  config::Diagnostics diagnostics;
+  const auto gpu = scenario::load_gpu(*common.gpu, common.load_options(), diagnostics);
+  if (!gpu) { refuse(diagnostics); }
+  const auto o = occupancy::occupy(*gpu, launch);
+  std::string text = report::occupancy_text(*gpu, launch, o);
+  switch (common.format) {
+    case Format::Json: text = report::occupancy_json(*gpu, launch, o); break;
+    case Format::Csv: text = report::occupancy_csv(*gpu, launch, o); break;
+    case Format::Html: text = report::html_of_text("Occupancy on " + gpu->name, text); break;
+    case Format::Text: break;
+  }
+  write_result(common.out, text);
+  return kOk;
+}
+
+}  // namespace wavetail::cli

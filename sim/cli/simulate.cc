@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/simulate.h"
+
+#include <fmt/format.h>
+#include <sys/resource.h>
+
+#include <algorithm>
+
+#include "run/expect.h"
+
+namespace wavetail::cli {
+
+scenario::Study load(const std::string& path, const Common& common) {
+  config::Diagnostics diagnostics;
+  auto study = scenario::load_study(path, common.load_options(), diagnostics);
+  if (!study) { refuse(diagnostics); }
+  return std::move(*study);
+}
+
+run::Control control_of(const Common& common, const std::atomic<bool>* cancelled) {
+  return {.budget = common.budget, .cancelled = cancelled, .trace = false, .jobs = common.jobs};
+}
+
+int exit_code(const result::RunResult& result) {
+  int code = kOk;
+  for (const auto& e : result.expect) {
+    if (run::is_failure(e.verdict)) { code = kMissed; }
+  }
+  const auto ended = [&](result::Outcome o) {
+    if (o == result::Outcome::Hang) { code = std::max<int>(code, kHang); }
+    if (o == result::Outcome::OverBudget || o == result::Outcome::Interrupted) { code = kBudget; }
+  };
+  ended(result.outcome);
+  for (const auto& v : result.variants) { ended(v.outcome); }
+  return code;
+}
+
+bool refused_as_expected(const scenario::ExpectedError& expected) {
+  return !expected.refusal.empty() && expected.refusal.find(expected.text) != std::string::npos;
+}
+
+std::string refusal_text(const scenario::ExpectedError& e) {
+  if (e.refusal.empty()) {
+    return fmt::format("{}: the file should be refused with '{}', and was accepted\n", e.place,
+                       e.text);
+  }
+  return fmt::format("{}: {} with '{}':\n{}", e.place,
+                     refused_as_expected(e) ? "refused, as expected," : "refused, but not", e.text,
+                     e.refusal);
+}
+
+std::int64_t peak_memory_bytes() {
+  rusage usage = {};
+  getrusage(RUSAGE_SELF, &usage);
+  return std::int64_t{usage.ru_maxrss} * 1024;  // Linux counts KiB
+}
+
+std::int64_t events_of(const result::RunResult& result) {
+  std::int64_t events = result.events;
+  for (const auto& v : result.variants) { events += v.events; }
+  return events;
+}
+
+}  // namespace wavetail::cli

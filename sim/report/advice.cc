@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "report/advice.h"
+
+#include <algorithm>
+
+namespace wavetail::report {
+
+std::vector<GapClass> gap_classes(const result::Gaps& g) {
+  std::vector<GapClass> classes = {
+      {"launch_bound", g.launch_bound_us, g.launch_bound_count,
+       "the CPU launches more slowly than the GPU finishes",
+       "capture the launches in a graph, fuse small kernels, or launch from native code"},
+      {"sync", g.sync_us, g.sync_count, "the host waits for the device before it launches again",
+       "remove the synchronisation, or do the host's work before it and launch ahead"},
+      {"host", g.host_us, g.host_count, "the host works while the device has nothing queued",
+       "overlap the host's work with kernels: launch first, or work on another thread"},
+      {"dependency", g.dependency_us, g.dependency_count,
+       "the next kernel is queued and waits for the previous one to end",
+       "programmatic dependent launch, fusion, or a graph (its nodes follow more closely)"},
+      {"tail", g.tail_us, 0, "after the last kernel", "the host's return from its last wait"},
+  };
+  std::stable_sort(classes.begin(), classes.end(),
+                   [](const GapClass& a, const GapClass& b) { return a.time_us > b.time_us; });
+  return classes;
+}
+
+}  // namespace wavetail::report

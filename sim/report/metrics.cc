@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "report/metrics.h"
+
+#include <fmt/format.h>
+
+#include <string_view>
+#include <utility>
+
+#include "report/diagnose.h"
+#include "result/describe.h"
+
+namespace wavetail::report {
+
+namespace {
+
+// Nsight Compute's names (its Kernel Profiling Guide), by the last part of our path.
+constexpr std::pair<std::string_view, std::string_view> kNsightNames[] = {
+    {"time_us", "gpu__time_duration.sum"},
+    {"grid", "launch__grid_size"},
+    {"block", "launch__block_size"},
+    {"cluster", "launch__cluster_size"},
+    {"registers", "launch__registers_per_thread"},
+    {"waves", "launch__waves_per_multiprocessor (ours is rounded up)"},
+    {"theoretical_occupancy_pct", "sm__maximum_warps_per_active_cycle_pct"},
+    {"achieved_occupancy_pct", "sm__warps_active.avg.pct_of_peak_sustained_active"},
+    {"dram_read_bytes", "dram__bytes_read.sum"},
+    {"dram_write_bytes", "dram__bytes_write.sum"},
+    {"dram_gbps", "dram__bytes.sum.per_second"},
+    {"dram_pct", "dram__throughput.avg.pct_of_peak_sustained_elapsed"},
+    {"l1_hit_pct", "l1tex__t_sector_hit_rate.pct"},
+    {"l2_hit_pct", "lts__t_sector_hit_rate.pct"},
+    {"l2_sectors", "lts__t_sectors.sum"},
+    {"sectors_per_request",
+     "l1tex__average_t_sectors_per_request_pipe_lsu_mem_global_op_ld.ratio (loads alone)"},
+    {"warp_instructions", "smsp__inst_executed.sum"},
+    {"active_lanes_pct", "smsp__thread_inst_executed_per_inst_executed.pct"},
+    {"issue_slot_pct", "smsp__issue_active.avg.pct_of_peak_sustained_active"},
+    {"fp32_pct", "sm__inst_executed_pipe_fma.avg.pct_of_peak_sustained_active"},
+    {"tensor_pct", "sm__pipe_tensor_cycles_active.avg.pct_of_peak_sustained_active"},
+    {"selected", "smsp__average_warps_issue_stalled_selected_per_issue_active"},
+    {"not_selected", "smsp__average_warps_issue_stalled_not_selected_per_issue_active"},
+    {"long_scoreboard", "smsp__average_warps_issue_stalled_long_scoreboard_per_issue_active"},
+    {"short_scoreboard", "smsp__average_warps_issue_stalled_short_scoreboard_per_issue_active"},
+    {"wait", "smsp__average_warps_issue_stalled_wait_per_issue_active"},
+    {"math_pipe_throttle", "smsp__average_warps_issue_stalled_math_pipe_throttle_per_issue_active"},
+    {"lg_throttle", "smsp__average_warps_issue_stalled_lg_throttle_per_issue_active"},
+    {"barrier", "smsp__average_warps_issue_stalled_barrier_per_issue_active"},
+    {"branch_resolving", "smsp__average_warps_issue_stalled_branch_resolving_per_issue_active"},
+    {"drain", "smsp__average_warps_issue_stalled_drain_per_issue_active"},
+};
+
+std::string nsight_name(std::string_view key) {
+  for (const auto& [ours, theirs] : kNsightNames) {
+    if (ours == key) { return std::string(theirs); }
+  }
+  return {};
+}
+
+template <class T>
+void collect(std::vector<Metric>& all, const std::string& prefix, const T& object, bool shares) {
+  result::describe(
+      [&](std::string_view key, const auto&, std::string_view unit, std::string_view sentence) {
+        // Top-level figures speak of the whole run; Nsight Compute knows kernels.
+        all.push_back({prefix + std::string(key), shares ? "pct" : std::string(unit),
+                       std::string(sentence), prefix.empty() ? "" : nsight_name(key)});
+      },
+      object);
+}
+
+}  // namespace
+
+std::vector<Metric> metrics() {
+  std::vector<Metric> all;
+  collect(all, "", result::RunResult{}, false);
+  collect(all, "gaps.", result::Gaps{}, false);
+  collect(all, "kernels[].", result::KernelResult{}, false);
+  collect(all, "kernels[].stall_pct.", result::StallCycles{}, true);
+  collect(all, "kernels[].slot_pct.", result::SlotCycles{}, true);
+  all.push_back({"kernels[].bound.name", "", "the highest closed-form ceiling", ""});
+  all.push_back({"kernels[].bound.time_us", "us", "what it allows at best", ""});
+  all.push_back({"kernels[].bound.chain", "", "every ceiling and what led to it", ""});
+  return all;
+}
+
+std::string metrics_page() {
+  std::string page =
+      "# Metrics\n\n"
+      "Generated from the program (`wavetail list metrics`). An `expect` path is the key without "
+      "the suffix "
+      "that\nnames its unit: `kernels.NAME.time`, `kernels.NAME.stall.long_scoreboard`, "
+      "`gaps.launch_bound`.\n\n"
+      "| path | unit | meaning | Nsight Compute |\n|---|---|---|---|\n";
+  for (const auto& m : metrics()) {
+    page += fmt::format("| `{}` | {} | {} | {} |\n", m.path, m.unit, m.sentence,
+                        m.nsight.empty() ? "" : "`" + m.nsight + "`");
+  }
+  page += "\n# What `explain` names\n\n| mechanism | meaning |\n|---|---|\n";
+  for (const auto& m : mechanisms()) { page += fmt::format("| `{}` | {} |\n", m.name, m.sentence); }
+  return page;
+}
+
+}  // namespace wavetail::report

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "report/occupancy.h"
+
+#include <fmt/format.h>
+
+#include "report/csv.h"
+#include "report/json.h"
+#include "report/table.h"
+#include "unit/human.h"
+
+namespace wavetail::report {
+
+namespace {
+
+using occupancy::Launch;
+using occupancy::Occupancy;
+
+std::string kib(unit::Bytes b) {
+  return b.count() % 1024 == 0 ? fmt::format("{} KiB", b.count() / 1024)
+                               : fmt::format("{} B", b.count());
+}
+
+// Blocks that a resource allows; nothing where it sets no limit.
+Json limit(std::int64_t blocks, const gpu::GpuSpec& gpu) {
+  return blocks > gpu.sm.max_blocks * gpu.sm.max_threads_per_block ? Json(nullptr) : Json(blocks);
+}
+
+Json to_json(const gpu::GpuSpec& gpu, const Launch& l, const Occupancy& o) {
+  Json json = {{"schema", "wavetail/occupancy/1"},
+               {"gpu", gpu.name},
+               {"block", l.block},
+               {"registers", l.registers},
+               {"shared_memory_bytes", l.shared_memory.count()},
+               {"cluster", l.cluster},
+               {"launchable", o.launchable},
+               {"reason", o.reason},
+               {"blocks_per_sm", o.blocks_per_sm},
+               {"warps_per_block", o.warps_per_block},
+               {"warps_per_sm", o.warps_per_sm},
+               {"theoretical_occupancy_pct", number(o.theoretical_pct)},
+               {"lanes_used_pct", number(o.lane_pct)},
+               {"limiters", o.limiters}};
+  if (o.launchable) {
+    json["limits"] = {{"registers", limit(o.limits.registers, gpu)},
+                      {"shared_memory", limit(o.limits.shared_memory, gpu)},
+                      {"warps", o.limits.warps},
+                      {"blocks", o.limits.blocks}};
+    json["carveout_bytes"] = o.carveout.count();
+    json["l1_bytes"] = o.l1.count();
+    json["reachable_sms"] = o.reachable_sms;
+  }
+  if (l.grid > 0) {
+    json["grid"] = l.grid;
+    json["waves"] = o.launchable ? Json(o.waves) : Json(nullptr);
+    json["wave_efficiency_pct"] = o.launchable ? number(o.wave_efficiency_pct) : Json(nullptr);
+  }
+  return json;
+}
+
+}  // namespace
+
+std::string occupancy_text(const gpu::GpuSpec& gpu, const Launch& l, const Occupancy& o) {
+  std::string out = fmt::format("{}: {} threads, {} registers, {} shared", gpu.name, l.block,
+                                l.registers, kib(l.shared_memory));
+  out += l.cluster > 1 ? fmt::format(", clusters of {}\n", l.cluster) : "\n";
+  if (!o.launchable) { return out + "not launchable: " + o.reason + "\n"; }
+  Table table({{"", Table::Align::Left}, {"", Table::Align::Left}});
+  table.add({"blocks per SM", std::to_string(o.blocks_per_sm)});
+  table.add({"warps per SM", fmt::format("{} of {}, {}", o.warps_per_sm, gpu.sm.max_warps,
+                                         unit::human(o.theoretical_pct, "pct"))});
+  table.add({"limited by", fmt::format("{}", fmt::join(o.limiters, ", "))});
+  table.add({"why", o.reason});
+  table.add(
+      {"carve-out", fmt::format("{} shared memory, {} left for L1", kib(o.carveout), kib(o.l1))});
+  table.add({"SMs reached", fmt::format("{} of {}", o.reachable_sms, gpu.sms())});
+  if (o.lane_pct < 100) {
+    table.add(
+        {"lanes used", unit::human(o.lane_pct, "pct") + " (the block is no multiple of a warp)"});
+  }
+  if (l.grid > 0) {
+    table.add({"waves", fmt::format("{} for {} blocks, {} full", o.waves, l.grid,
+                                    unit::human(o.wave_efficiency_pct, "pct"))});
+  }
+  return out + table.text(0);
+}
+
+std::string occupancy_json(const gpu::GpuSpec& gpu, const Launch& l, const Occupancy& o) {
+  return text_of(to_json(gpu, l, o));
+}
+
+std::string occupancy_csv(const gpu::GpuSpec& gpu, const Launch& l, const Occupancy& o) {
+  std::string keys;
+  std::string values;
+  const Json json = to_json(gpu, l, o);
+  for (const auto& [key, value] : json.items()) {
+    if (value.is_object()) { continue; }
+    keys += (keys.empty() ? "" : ",") + key;
+    std::string text = value.is_string() ? value.get<std::string>() : value.dump();
+    if (value.is_array()) { text = fmt::format("{}", fmt::join(o.limiters, "+")); }
+    values += (values.empty() ? "" : ",") + csv_cell(value.is_null() ? "" : text);
+  }
+  return keys + "\n" + values + "\n";
+}
+
+}  // namespace wavetail::report
