@@ -33,7 +33,7 @@ wavetail_room(unit)
 wavetail_room(event base unit)
 wavetail_room(config base unit USES yaml-cpp)
 # floor 2
-wavetail_room(gpu config)
+wavetail_room(gpu config USES nlohmann_json::nlohmann_json)
 wavetail_room(kernel unit)
 wavetail_room(result unit)
 # floor 3

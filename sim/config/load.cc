@@ -84,6 +84,20 @@ void check_keys(Node& node, const std::string& path, Diagnostics& diagnostics) {
   node.entries = std::move(kept);
 }
 
+// The first tab that indents a line up to `last_line`: a mistake that the parser words badly.
+std::optional<Place> tab_in_indentation(const std::shared_ptr<const Source>& source,
+                                        int last_line) {
+  std::istringstream lines(source->text);
+  std::string line;
+  for (int number = 1; number <= last_line && std::getline(lines, line); ++number) {
+    const auto tab = line.find_first_not_of(' ');
+    if (tab != std::string::npos && line[tab] == '\t') {
+      return Place{source, number, static_cast<int>(tab) + 1};
+    }
+  }
+  return std::nullopt;
+}
+
 std::optional<Node> parse(const std::shared_ptr<const Source>& source, Diagnostics& diagnostics,
                           const Limits& limits) {
   Builder builder(source, limits);
@@ -99,7 +113,10 @@ std::optional<Node> parse(const std::shared_ptr<const Source>& source, Diagnosti
                       "values are nested more than " + std::to_string(limits.depth) + " deep");
     return std::nullopt;
   } catch (const YAML::Exception& e) {
-    diagnostics.error(to_place(source, e.mark), "this is not YAML: " + e.msg);
+    const Place place = to_place(source, e.mark);
+    const auto tab = tab_in_indentation(source, place.line);
+    diagnostics.error(tab.value_or(place), tab ? "a tab in the indentation; YAML takes spaces only"
+                                               : "this is not YAML: " + e.msg);
     return std::nullopt;
   }
   return builder.take_root();

@@ -25,8 +25,8 @@ Node* Node::find(std::string_view key) {
 std::string found(const Node& node) {
   switch (node.kind) {
     case Node::Kind::Null: return "nothing";
-    case Node::Kind::List: return "a list";
-    case Node::Kind::Map: return "a map of keys";
+    case Node::Kind::List: return node.items.empty() ? "an empty list" : "a list";
+    case Node::Kind::Map: return node.entries.empty() ? "an empty map" : "a map of keys";
     case Node::Kind::Scalar: break;
   }
   constexpr std::size_t kMostShown = 60;

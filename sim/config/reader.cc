@@ -38,7 +38,9 @@ void MapReader::check() const {
                                     [&](const Key& k) { return k.name == entry.key; });
     if (known != keys_.end()) { continue; }
     std::string message = "unknown key '" + join(path_, entry.key) + "'";
-    if (const auto near = base::nearest_word(entry.key, absent)) {
+    auto near = base::nearest_word(entry.key, absent);
+    near = near ? near : base::nearest_word(entry.key, names(keys_));
+    if (near) {
       guessed.insert(*near);
       message += "; did you mean '" + *near + "'?";
     } else {

@@ -30,11 +30,12 @@ Machine::Machine(const gpu::GpuSpec& gpu, event::Wheel& wheel, const MachineOpti
 void Machine::start(Launch& launch) {
   launch.started = wheel_.now();
   launch.presence = std::vector<sm::Presence>(sms_.size());
+  for (sm::Presence& p : launch.presence) { p.account.counters = &launch.counters; }
   resident_.push_back(&launch);
   if (launch.kernel->duration) {
     const Time end = wheel_.now() + *launch.kernel->duration;
     wheel_.schedule(
-        {end, Target::Device, static_cast<std::uint8_t>(Kind::StandInDone), 0, launch.id, 0});
+        {end, Target::Device, static_cast<std::uint8_t>(Kind::StandInDone), 0, launch.id});
     return;
   }
   launch.l2_bytes_at_start = Replay::held_bytes(launch, memory_.l2());
@@ -44,7 +45,7 @@ void Machine::start(Launch& launch) {
       launch.replayed = true;
       const Time end = wheel_.now() + *duration;
       wheel_.schedule(
-          {end, Target::Device, static_cast<std::uint8_t>(Kind::StandInDone), 0, launch.id, 0});
+          {end, Target::Device, static_cast<std::uint8_t>(Kind::StandInDone), 0, launch.id});
       return;
     }
   }
@@ -72,13 +73,32 @@ void Machine::handle(const Event& e) {
   }
 }
 
+void Machine::prefetch(const Event& e) const {
+  const bool returns = e.target == Target::Sm &&
+                       e.kind == static_cast<std::uint8_t>(memory::SmNotice::LoadReturned);
+  if (returns || e.target == Target::Memory) {
+    memory_.prefetch(e.a);
+  } else if (e.target == Target::Sm && e.kind == static_cast<std::uint8_t>(sm::SmEvent::Wake)) {
+    sms_[e.unit].prefetch(e.a);
+  }
+}
+
+void Machine::prefetch_further(const Event& e) const {
+  if (e.target == Target::Memory) {
+    memory_.prefetch_tags(e.a);
+  } else if (e.target == Target::Sm &&
+             e.kind == static_cast<std::uint8_t>(memory::SmNotice::LoadReturned)) {
+    sms_[e.unit].prefetch(memory_.warp_of(e.a));
+  }
+}
+
 // Places blocks as long as something fits and the block rate allows.
 void Machine::dispatch() {
   while (blocks_.waiting() && !dispatch_pending_) {
     if (dispatcher_.free_at() > wheel_.now()) {
       dispatch_pending_ = true;
-      wheel_.schedule({dispatcher_.free_at(), Target::Device,
-                       static_cast<std::uint8_t>(Kind::Dispatch), 0, 0, 0});
+      wheel_.schedule(
+          {dispatcher_.free_at(), Target::Device, static_cast<std::uint8_t>(Kind::Dispatch), 0, 0});
       return;
     }
     const BlockScheduler::Placement placement = blocks_.next(sms_);
@@ -112,7 +132,7 @@ void Machine::close_account(Launch& launch) {
   result::Counters& c = launch.counters;
   std::int64_t reached = 0;
   for (sm::Presence& p : launch.presence) {
-    c.in_flight_byte_ps += p.in_flight.integral(launch.ended);
+    c.in_flight_byte_ps += p.account.in_flight.integral(launch.ended);
     reached += p.reached ? 1 : 0;
   }
   const std::int64_t cycles = clocks_.sm.at_or_after(launch.ended) -
@@ -125,7 +145,7 @@ void Machine::close_account(Launch& launch) {
 }
 
 void Machine::announce(const Launch& launch) {
-  wheel_.schedule({wheel_.now(), Target::Host, kKernelDone, 0, launch.id, 0});
+  wheel_.schedule({wheel_.now(), Target::Host, kKernelDone, 0, launch.id});
 }
 
 std::vector<std::string> Machine::waiting(std::size_t limit) const {

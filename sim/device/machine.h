@@ -43,6 +43,10 @@ class Machine {
   // Events of Target::Sm, Memory and Device.
   void handle(const event::Event& e);
 
+  // For the host's cache, ahead of an event: what its handler reads first, and what it reads then.
+  void prefetch(const event::Event& e) const;
+  void prefetch_further(const event::Event& e) const;
+
   // An account of whoever still waits, for hang reports: at most `limit` lines.
   [[nodiscard]] std::vector<std::string> waiting(std::size_t limit) const;
 

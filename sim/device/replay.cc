@@ -30,9 +30,7 @@ std::int64_t rounded(std::int64_t n, std::int64_t grain) { return (n + grain / 2
 
 std::int64_t Replay::held_bytes(const sm::Launch& launch, const L2Directory& l2) {
   std::int64_t lines = 0;
-  for (const L2Directory::Census& c : l2.census(ranges_of(launch))) {
-    lines += c.lines;
-  }
+  for (const L2Directory::Census& c : l2.census(ranges_of(launch))) { lines += c.lines; }
   return lines * memory::kLineBytes;
 }
 

@@ -23,7 +23,8 @@ class Replay {
   [[nodiscard]] static Key key(const sm::Launch& launch, const memory::L2Directory& l2);
 
   // Bytes of the launch's arrays that L2 holds.
-  [[nodiscard]] static std::int64_t held_bytes(const sm::Launch& launch, const memory::L2Directory& l2);
+  [[nodiscard]] static std::int64_t held_bytes(const sm::Launch& launch,
+                                               const memory::L2Directory& l2);
 
   // The duration of an earlier identical launch, if there was one; books its counters on `launch`
   // and puts the launch's lines into L2 as the earlier one left them.

@@ -21,7 +21,6 @@ struct Event {
   std::uint8_t kind = 0;   // an enumerator of the target's own
   std::uint16_t unit = 0;  // which instance: SM number, ...
   std::uint32_t a = 0;
-  std::uint64_t b = 0;
 };
 
 }  // namespace wavetail::event

@@ -6,9 +6,7 @@
 
 namespace wavetail::event {
 
-Wheel::Wheel() : head_(kSlots, kNone), tail_(kSlots, kNone), occupied_(kSlots / 64, 0) {
-  nodes_.reserve(1U << 16);
-}
+Wheel::Wheel() : slots_(kSlots), occupied_(kSlots / 64, 0) { nodes_.reserve(1U << 16); }
 
 void Wheel::schedule(const Event& e) {
   ++pending_;
@@ -33,14 +31,15 @@ void Wheel::append(const Event& e) {
   nodes_[n].event = e;
   nodes_[n].next = kNone;
   const auto index = static_cast<std::uint32_t>(slot_number(e.time)) & (kSlots - 1);
-  if (head_[index] == kNone) {
-    head_[index] = n;
+  Slot& slot = slots_[index];
+  if (slot.head == kNone) {
+    slot.head = n;
     occupied_[index >> 6] |= 1ULL << (index & 63);
     summary_[index >> 12] |= 1ULL << ((index >> 6) & 63);
   } else {
-    nodes_[tail_[index]].next = n;
+    nodes_[slot.tail].next = n;
   }
-  tail_[index] = n;
+  slot.tail = n;
   ++in_wheel_;
 }
 
@@ -109,7 +108,7 @@ void Wheel::migrate_far() {
 
 void Wheel::open(std::int64_t slot) {
   const auto index = static_cast<std::uint32_t>(slot) & (kSlots - 1);
-  std::uint32_t n = head_[index];
+  std::uint32_t n = slots_[index].head;
   bool sorted = true;
   while (n != kNone) {
     Node& node = nodes_[n];
@@ -121,12 +120,19 @@ void Wheel::open(std::int64_t slot) {
     n = next;
     --in_wheel_;
   }
-  head_[index] = tail_[index] = kNone;
+  slots_[index] = Slot{};
   occupied_[index >> 6] &= ~(1ULL << (index & 63));
   if (occupied_[index >> 6] == 0) { summary_[index >> 12] &= ~(1ULL << ((index >> 6) & 63)); }
-  if (!sorted) {
-    std::stable_sort(batch_.begin(), batch_.end(),
-                     [](const Event& x, const Event& y) { return x.time < y.time; });
+  if (!sorted) { sort_batch(); }
+}
+
+// Few events share a slot: insertion keeps equal times in their order of scheduling.
+void Wheel::sort_batch() {
+  for (std::size_t i = 1; i < batch_.size(); ++i) {
+    const Event e = batch_[i];
+    std::size_t at = i;
+    for (; at > 0 && batch_[at - 1].time > e.time; --at) { batch_[at] = batch_[at - 1]; }
+    batch_[at] = e;
   }
 }
 

@@ -167,9 +167,12 @@ std::optional<Document> Catalog::load_chain(const std::string& file, std::vector
   const config::Place place = base->place;
   const auto next = resolve(base->text, fs::path(file).parent_path().string(), place, diagnostics);
   if (!next) { return std::nullopt; }
-  above.push_back(fs::weakly_canonical(file, error).string());
-  if (std::find(above.begin(), above.end(), fs::weakly_canonical(*next, error).string()) !=
-      above.end()) {
+  above.push_back(file);
+  const auto same_file = [&](const std::string& other) {
+    std::error_code ignored;
+    return fs::weakly_canonical(other, ignored) == fs::weakly_canonical(*next, ignored);
+  };
+  if (std::any_of(above.begin(), above.end(), same_file)) {
     diagnostics.error(place, "'base' leads back to " + *next + ": a loop");
     return std::nullopt;
   }

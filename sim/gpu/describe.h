@@ -80,8 +80,8 @@ void describe(V&& v, SharedMemorySpec& s) {
 template <class V>
 void describe(V&& v, L1Spec& l) {
   v("latency", l.latency, {"1 cycle", "10000 cycles"}, "hit, dependent load");
-  v("line", l.line, {"16 B", "4 KiB"}, "tag granularity");
-  v("sector", l.sector, {"16 B", "4 KiB"}, "fill granularity");
+  v("line", l.line, {"128 B", "128 B"}, "tag granularity");
+  v("sector", l.sector, {"32 B", "32 B"}, "fill granularity");
   v("ways", l.ways, {"1", "4096"}, "associativity");
   v("bandwidth", l.bandwidth, {"1 B/clk", "4096 B/clk"}, "data returned per SM");
   v("tags_per_cycle", l.tags_per_cycle, {"1", "64"}, "lines looked up per cycle");
@@ -120,8 +120,9 @@ void describe(V&& v, HbmSpec& h) {
   v("efficiency", Real{h.efficiency, unit::Dimension::Fraction}, {"1 %", "100 %"},
     "share of the pins' rate that data can use");
   v("capacity", h.capacity, {"1 MB", "100 TB"}, "size of the memory");
-  v("interleave", h.interleave, {"32 B", "1 MiB"}, "consecutive bytes on one channel");
-  v("burst", h.burst, {"16 B", "4 KiB"}, "smallest access");
+  v("interleave", h.interleave, {"128 B", "64 KiB"},
+    "consecutive bytes on one channel, a power of two");
+  v("burst", h.burst, {"64 B", "64 B"}, "smallest access: half a line");
   v("row", h.row, {"64 B", "64 KiB"}, "row (page) of a pseudo-channel");
   v("latency", h.latency, {"1 ns", "100 us"},
     "unloaded dependent load, end to end, mean of near and far");

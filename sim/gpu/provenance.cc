@@ -34,7 +34,8 @@ class Walker {
 
   void section(const config::Node& node, const std::string& path, Provenance around) {
     if (const config::Node* from = node.find("from")) {
-      const config::MapReader reader(*from, config::join(path, "from"), from_keys(), diagnostics_);
+      const config::MapReader reader(*from, "gpu." + config::join(path, "from"), from_keys(),
+                                     diagnostics_);
       around = statement(reader, around);
     }
     for (const config::Entry& entry : node.entries) {
@@ -56,7 +57,7 @@ class Walker {
 
   Provenance value(const config::Node& node, const std::string& path, const Provenance& around) {
     if (!config::is_long(node)) { return around; }
-    const config::MapReader reader(node, path, long_keys(), diagnostics_);
+    const config::MapReader reader(node, "gpu." + path, long_keys(), diagnostics_);
     Provenance own = statement(reader, around);
     if (reader.has("range")) { range(reader.at("range"), own); }
     return own;

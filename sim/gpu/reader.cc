@@ -22,7 +22,7 @@ struct SectionReader {
     if (!map.has(key)) { return; }
     const std::string here = config::join(path, key);
     const auto keys = section_keys(here);
-    const config::MapReader inner(*map.find(key), here, keys, diagnostics);
+    const config::MapReader inner(*map.find(key), map.path(key), keys, diagnostics);
     describe(SectionReader{inner, here, diagnostics}, part);
   }
 
@@ -115,7 +115,7 @@ void read_schema(const config::MapReader& map) {
 std::optional<GpuSpec> read_gpu(const Document& document, config::Diagnostics& diagnostics) {
   const std::size_t before = diagnostics.count();
   const auto keys = root_keys();
-  const config::MapReader map(document.root, "", keys, diagnostics);
+  const config::MapReader map(document.root, "gpu", keys, diagnostics);
   GpuSpec spec;
   read_schema(map);
   read_word(map, "name", spec.name);

@@ -18,7 +18,9 @@ class Rules {
 
   // `message` follows "'path' is FOUND; ".
   void require(bool holds, std::string_view path, const std::string& message) {
-    if (!holds) { config::At{node(path), std::string(path), diagnostics_}.refuse(message); }
+    if (!holds) {
+      config::At{node(path), "gpu." + std::string(path), diagnostics_}.refuse(message);
+    }
   }
 
  private:
@@ -99,6 +101,9 @@ void check_memory(const GpuSpec& spec, Rules& rules) {
                     unit::print(spec.l2.latency_near) + ")");
   rules.require(spec.hbm.interleave.count() % spec.hbm.burst.count() == 0, "hbm.interleave",
                 "it must be a multiple of hbm.burst (" + unit::print(spec.hbm.burst) + ")");
+  const auto interleave = static_cast<std::uint64_t>(spec.hbm.interleave.count());
+  rules.require((interleave & (interleave - 1)) == 0, "hbm.interleave",
+                "it must be a power of two");
   rules.require(spec.hbm.capacity > spec.l2.capacity, "hbm.capacity",
                 "it must exceed l2.capacity (" + unit::print(spec.l2.capacity) + ")");
 }

@@ -37,7 +37,7 @@ void Host::begin() {
 
 void Host::go_on_at(Time t) {
   end_ = std::max(end_, t);
-  wheel_.schedule({t, Target::Host, static_cast<std::uint8_t>(Kind::Step), 0, 0, 0});
+  wheel_.schedule({t, Target::Host, static_cast<std::uint8_t>(Kind::Step), 0, 0});
 }
 
 void Host::handle(const Event& e) {
@@ -142,7 +142,7 @@ void Host::submit(const Item& launch, std::size_t span, Time at, bool graph_succ
   ++streams_[launch.stream].submitted;
   ++under_way_;
   const auto number = static_cast<std::uint32_t>(log_.launches.size() - 1);
-  wheel_.schedule({at, Target::Host, static_cast<std::uint8_t>(Kind::Arrive), 0, number, 0});
+  wheel_.schedule({at, Target::Host, static_cast<std::uint8_t>(Kind::Arrive), 0, number});
 }
 
 bool Host::drained(std::int64_t stream) const {
@@ -182,7 +182,7 @@ void Host::advance(Stream& s) {
     s.ready_pending = true;
     const auto stream = static_cast<std::uint32_t>(log_.launches[s.queue.front().record].stream);
     wheel_.schedule(
-        {earliest, Target::Host, static_cast<std::uint8_t>(Kind::StreamReady), 0, stream, 0});
+        {earliest, Target::Host, static_cast<std::uint8_t>(Kind::StreamReady), 0, stream});
     return;
   }
   start(s);

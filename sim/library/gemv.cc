@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// gemv: y = W x, W row-major [rows, cols], as a library's kernel for batch 1: a warp per row (or
-// several warps per row where rows are few), several vector loads of W in flight per warp, x from
-// L1, FP32 accumulation, shuffles at the end. The heuristics are beside the code that applies them.
+// gemv: y = W x, W row-major [rows, cols], as a library's kernel for batch 1. A warp takes a few
+// rows at once, a vector load of W from each in flight, so that a piece of x is loaded (from L1)
+// and unpacked once for all of them; FP32 accumulation, shuffles at the end. Where rows are few,
+// several warps of a block share each row. The heuristics are beside the code that applies them.
 #include <algorithm>
 
 #include <fmt/format.h>
@@ -20,9 +21,10 @@ struct Plan {
   std::int64_t rows = 0, row_bytes = 0;
   int element = 0, x_element = 0;       // bytes
   std::int64_t width = 0, request = 0;  // per lane, per warp
+  std::int64_t unroll = 0;              // rows that a warp takes at once
   std::int64_t split = 1;               // warps per row
-  std::int64_t unroll = 0, loads = 0;   // loads in flight, loads per warp and row
-  std::int64_t grid = 0, passes = 1;    // blocks, rows that each warp (or group of warps) handles
+  std::int64_t trips = 0;               // loads per row and warp
+  std::int64_t grid = 0, passes = 1;    // blocks, times that each takes its rows
 };
 
 // The widest vector of which a row holds whole warp loads.
@@ -33,11 +35,11 @@ std::int64_t choose_width(std::int64_t row_bytes, int element, std::int64_t warp
   return 0;
 }
 
-// Warps per row: doubled until every SM has enough warps, while each keeps four loads of a row.
-std::int64_t choose_split(std::int64_t rows, std::int64_t loads_per_row, std::int64_t sms) {
+// Warps per row: doubled until every SM has enough warps, while each keeps two loads of a row.
+std::int64_t choose_split(std::int64_t groups, std::int64_t loads_per_row, std::int64_t sms) {
   std::int64_t split = 1;
-  while (split < kWarps && rows * split < sms * kWarpsWanted && loads_per_row % (split * 2) == 0 &&
-         loads_per_row / (split * 2) >= 4) {
+  while (split < kWarps && groups * split < sms * kWarpsWanted &&
+         loads_per_row % (split * 2) == 0 && loads_per_row / (split * 2) >= 2) {
     split *= 2;
   }
   return split;
@@ -63,10 +65,10 @@ std::vector<Mistake> plan(const Values& v, const gpu::GpuSpec& gpu, Plan& p) {
                  "warp loads",
                  p.width, p.row_bytes, p.element)}};
   }
-  p.split = choose_split(p.rows, p.row_bytes / p.request, gpu.sms());
-  p.loads = p.row_bytes / p.request / p.split;
-  p.unroll = std::min(v.number("unroll"), p.loads);
-  const std::int64_t rows_per_block = kWarps / p.split;
+  p.unroll = std::min(v.number("unroll"), p.rows);
+  p.split = choose_split(ceil_div(p.rows, p.unroll), p.row_bytes / p.request, gpu.sms());
+  p.trips = p.row_bytes / p.request / p.split;
+  const std::int64_t rows_per_block = kWarps / p.split * p.unroll;
   const std::int64_t whole = ceil_div(p.rows, rows_per_block);
   p.grid = v.number_or("blocks", whole);
   if (whole % p.grid != 0) {
@@ -77,40 +79,55 @@ std::vector<Mistake> plan(const Values& v, const gpu::GpuSpec& gpu, Plan& p) {
   return {};
 }
 
-// One trip: `count` loads of W and of x, then the products. The weights stream past L1; x stays in
-// it.
-Listing trip(const Plan& p, const std::string& dtype, std::int64_t count,
-             std::int64_t offset_loads) {
+// One trip of a warp: a load from each of its rows, the matching piece of x, the products. The rows
+// of a block are dealt out in turn, so that a warp's rows lie kWarps / split apart. The weights
+// stream past L1; x stays in it.
+Listing trip(const Plan& p, const std::string& dtype) {
   const std::int64_t piece = p.row_bytes / p.split, per_lane = p.width / p.element;
+  const std::int64_t block = kWarps * piece * p.unroll, scale = p.x_element / p.element;
   const std::int64_t x_bytes = per_lane * p.x_element,
                      x_width = std::min<std::int64_t>(x_bytes, 16);
   const std::int64_t x_loads = x_bytes / x_width, x_request = p.request / p.width * x_width;
-  const std::int64_t scale = p.x_element / p.element;
-  const Access w{.array = 0,
-                 .width = p.width,
-                 .count = count,
-                 .strides = {.block_x = kWarps * piece,
-                             .warp = piece,
-                             .count = p.request,
-                             .loop = {p.grid * kWarps * piece, p.unroll * p.request}},
-                 .offset = offset_loads * p.request,
-                 .streaming = true};
-  const Access x{.array = 1,
-                 .width = x_width,
-                 .count = count * x_loads,
-                 .strides = {.warp = p.split == 1 ? 0 : piece * scale,
-                             .count = x_request,
-                             .loop = {0, p.unroll * p.request * scale}},
-                 .offset = offset_loads * p.request * scale};
   Listing code;
-  code.load(w);
-  code.load(x);
+  code.load({.array = 0,
+             .width = p.width,
+             .count = p.unroll,
+             .strides = {.block_x = block,
+                         .warp = piece,
+                         .count = kWarps * piece,
+                         .loop = {p.grid * block, p.request}},
+             .streaming = true});
+  code.load({.array = 1,
+             .width = x_width,
+             .count = x_loads,
+             .strides = {.warp = p.split == 1 ? 0 : piece * scale,
+                         .count = x_request,
+                         .loop = {0, p.request * scale}}});
   code.loop_step(2);
   code.wait(0);
-  code.unpack(dtype, count * per_lane);
-  code.unpack(dtype == "fp8" ? "bf16" : dtype, count * per_lane);
-  code.fp32(count * per_lane, 4, 2);  // four accumulators
+  code.unpack(dtype == "fp8" ? "bf16" : dtype, per_lane);
+  code.unpack(dtype, p.unroll * per_lane);
+  code.fp32(p.unroll * per_lane, 2 * p.unroll, 2);  // two accumulators per row
   return code;
+}
+
+// The sums over lanes, and over the warps that share a row; then the first of them stores.
+void finish_rows(Listing& code, const Plan& p, const std::string& dtype, const gpu::GpuSpec& gpu) {
+  const std::int64_t groups = kWarps / p.split, block = groups * p.unroll * p.x_element;
+  code.fp32(p.unroll, p.unroll, 1);
+  code.shuffle_sum(gpu.sm.warp_size, p.unroll);
+  if (p.split > 1) {
+    code.barrier();
+    code.shuffle_sum(p.split, p.unroll);
+  }
+  code.pack(dtype, p.unroll);
+  Listing result;
+  result.store({.array = 2,
+                .width = p.x_element,
+                .strides = {.block_x = block, .warp = p.x_element, .loop = {p.grid * block}},
+                .lanes = static_cast<int>(p.unroll),
+                .lane_stride = groups * p.x_element});
+  code.first_warps(p.split, std::move(result));
 }
 
 std::vector<Mistake> make(const Arguments& arguments, const gpu::GpuSpec& gpu,
@@ -119,30 +136,14 @@ std::vector<Mistake> make(const Arguments& arguments, const gpu::GpuSpec& gpu,
   Plan p;
   if (auto mistakes = plan(v, gpu, p); !mistakes.empty()) { return mistakes; }
   const std::string dtype = v.word("dtype");
-  Listing code, row;
+  Listing code, rows;
   code.prologue(3);
-  row.repeat(p.loads / p.unroll, trip(p, dtype, p.unroll, 0));
-  if (p.loads % p.unroll != 0) {
-    const std::int64_t done = p.loads / p.unroll * p.unroll;
-    row.repeat(1, trip(p, dtype, p.loads - done, done));
-  }
-  row.fp32(3, 1, 1);  // the four accumulators
-  row.shuffle_sum(gpu.sm.warp_size, 1);
-  if (p.split > 1) {
-    row.barrier();
-    row.shuffle_sum(p.split, 1);
-  }
-  row.pack(dtype, 1);
-  Listing result;
-  const std::int64_t group = kWarps / p.split * p.x_element;  // bytes of y per block
-  result.store({.array = 2,
-                .width = p.x_element,
-                .strides = {.block_x = group, .warp = p.x_element, .loop = {p.grid * group}},
-                .lanes = 1});
-  row.first_warps(p.split, std::move(result));
-  code.repeat(p.passes, std::move(row));
+  rows.repeat(p.trips, trip(p, dtype));
+  finish_rows(rows, p, dtype, gpu);
+  code.repeat(p.passes, std::move(rows));
 
-  const std::int64_t registers = round_up(16 + 2 * p.unroll * ceil_div(p.width, 4), 8);
+  const std::int64_t words = ceil_div(p.width, 4);  // of W and of x per load, and x as FP32
+  const std::int64_t registers = round_up(16 + (p.unroll + 3) * words + p.unroll, 8);
   kernel::Kernel k = plain_kernel(gpu, {p.grid, 1, 1}, kWarps * gpu.sm.warp_size, registers,
                                   std::move(code));
   const std::int64_t x_bytes = v.number("cols") * p.x_element, y_bytes = p.rows * p.x_element;
@@ -152,9 +153,9 @@ std::vector<Mistake> make(const Arguments& arguments, const gpu::GpuSpec& gpu,
   k.compulsory_read = unit::Bytes{p.rows * p.row_bytes + x_bytes};
   k.compulsory_write = unit::Bytes{y_bytes};
   k.flops = 2.0 * static_cast<double>(p.rows) * static_cast<double>(v.number("cols"));
-  k.note = fmt::format("{} per row, {} loads of {} B per lane in flight, {} blocks of {} warps",
-                       p.split == 1 ? std::string("a warp") : fmt::format("{} warps", p.split),
-                       p.unroll, p.width, p.grid, kWarps);
+  k.note = fmt::format("{} of {} B per lane in flight from as many rows, {} per row, {} blocks",
+                       p.unroll == 1 ? "a load" : fmt::format("{} loads", p.unroll), p.width,
+                       p.split == 1 ? "a warp" : fmt::format("{} warps", p.split), p.grid);
   out.push_back(std::move(k));
   return {};
 }
@@ -169,8 +170,9 @@ Template gemv_template() {
            size_parameter("width", 1, 16, {},
                           "bytes per lane and load; the widest that fits the rows if absent"),
            count_parameter("blocks", 1, std::int64_t{1} << 31, {},
-                           "blocks; a warp per row (or split row) if absent"),
-           count_parameter("unroll", 1, 16, "4", "loads of weights under way per warp"),
+                           "blocks; if absent as many as take their rows once"),
+           count_parameter("unroll", 1, 16, "4",
+                           "rows that a warp takes at once, a load of each under way"),
            flag_parameter("fresh", "false",
                           "every launch reads weights of its own, as successive layers do"),
            array_parameter("weights", "the matrix"), array_parameter("x", "input vector"),

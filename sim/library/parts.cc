@@ -90,6 +90,10 @@ void Listing::access(kernel::OpKind kind, const Access& a) {
   op.access.array = a.array;
   op.access.width = static_cast<int>(a.width);
   op.access.pattern = a.broadcast ? kernel::Pattern::Broadcast : kernel::Pattern::Contiguous;
+  if (a.lane_stride != 0) {
+    op.access.pattern = kernel::Pattern::Strided;
+    op.access.stride = a.lane_stride;
+  }
   op.access.lanes = a.lanes;
   op.access.bypass_l1 = a.streaming;
   op.access.walk = kernel::WalkKind::Strides;

@@ -28,9 +28,10 @@ struct Access {
   std::int64_t count = 1;
   kernel::Strides strides;
   std::int64_t offset = 0;
-  int lanes = 0;           // 0: the whole warp
-  bool streaming = false;  // does not allocate in L1
-  bool broadcast = false;  // all lanes at one address
+  int lanes = 0;                 // 0: the whole warp
+  bool streaming = false;        // does not allocate in L1
+  bool broadcast = false;        // all lanes at one address
+  std::int64_t lane_stride = 0;  // bytes from lane to lane; 0: side by side
 };
 
 // A program under construction. A count of zero appends nothing.

@@ -63,17 +63,17 @@ std::vector<Mistake> make(const Arguments& arguments, const gpu::GpuSpec& gpu,
   code.prologue(1);
   code.load(load);
   body.wait(shape.depth - 1);
-  body.fp32(words, words, 1);  // each word goes into an accumulator of its own
   load.offset = shape.depth * step;
   load.count = 1;
   load.strides.loop = {step};
-  body.load(load);
+  body.load(load);             // the next one first, so that the bytes in flight stay the same
+  body.fp32(words, words, 1);  // each word goes into an accumulator of its own
   body.loop_step(1);
   code.repeat(trips - shape.depth, std::move(body));
   code.wait(0);
   code.fp32(words * shape.depth, words, 1);
 
-  const std::int64_t registers = round_up(20 + words * (shape.depth + 1), 8);
+  const std::int64_t registers = round_up(20 + words * (shape.depth + 2), 8);
   kernel::Kernel k = plain_kernel(gpu, {gpu.sms(), 1, 1}, shape.warps * gpu.sm.warp_size, registers,
                                   std::move(code));
   k.arrays = {{v.array("x"), unit::Bytes{round_up(bytes, request)}}};

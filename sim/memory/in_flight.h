@@ -5,7 +5,6 @@
 #pragma once
 
 #include <cstdint>
-#include <deque>
 
 #include "unit/quantity.h"
 
@@ -15,45 +14,37 @@ using unit::Time;
 
 class InFlight {
  public:
-  // A load leaves at `now`, which may lie a little before a time already seen: the level is then
-  // corrected from `now` on.
-  void depart(Time now, std::int64_t bytes) {
-    settle(now);
+  // A load leaves at `t`, which may lie a little before a time already seen: the level is then
+  // corrected from `t` on.
+  void depart(Time t, std::int64_t bytes) {
+    advance(t);
     level_ += bytes;
   }
 
-  // The data will have arrived at `done`; calls come in order of `done`.
-  void arrive(Time done, std::int64_t bytes) { arrivals_.push_back({done, bytes}); }
+  // The data are at the port now and will have crossed it at `done`.
+  void arrive(Time now, Time done, std::int64_t bytes) {
+    advance(now);
+    level_ -= bytes;
+    integral_ += bytes * (done - now).count();
+  }
 
   // Byte-picoseconds up to `now`.
   [[nodiscard]] double integral(Time now) {
-    settle(now);
+    advance(now);
     return static_cast<double>(integral_);
   }
 
- private:
-  struct Arrival {
-    Time done;
-    std::int64_t bytes;
-  };
+  // Bytes at the time last seen.
+  [[nodiscard]] std::int64_t level() const { return level_; }
 
+ private:
   void advance(Time t) {
     integral_ += level_ * (t - last_).count();
     last_ = t;
   }
 
-  void settle(Time now) {
-    while (!arrivals_.empty() && arrivals_.front().done <= now) {
-      advance(arrivals_.front().done);
-      level_ -= arrivals_.front().bytes;
-      arrivals_.pop_front();
-    }
-    advance(now);
-  }
-
   Time last_;
   std::int64_t level_ = 0, integral_ = 0;
-  std::deque<Arrival> arrivals_;
 };
 
 }  // namespace wavetail::memory

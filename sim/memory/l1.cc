@@ -39,27 +39,38 @@ std::int32_t L1::victim(std::size_t first) {
   return -1;
 }
 
+void L1::invalidate() {
+  epoch_ = (epoch_ + 1) & 0xffff;
+  if (epoch_ == 0) {  // old marks would come round again
+    std::fill(ways_.begin(), ways_.end(), Way{});
+    epoch_ = 1;
+  }
+}
+
 L1::Lookup L1::find(std::int64_t line, std::uint8_t sectors) {
   const std::size_t first = first_way(line);
   std::int32_t chosen = -1;
   for (std::size_t w = first; w < first + associativity_; ++w) {
-    Way& way = ways_[w];
-    if (way.epoch != epoch_) {
-      chosen = static_cast<std::int32_t>(w);
-    } else if (way.line == line) {
+    const Way& way = ways_[w];
+    if (holds(way, line)) {
       Lookup found;
-      found.hit = sectors & way.valid;
-      found.pending = sectors & way.pending;
+      found.hit = static_cast<std::uint8_t>(sectors & way.valid);
+      found.pending = static_cast<std::uint8_t>(sectors & way.pending);
       found.miss = static_cast<std::uint8_t>(sectors & ~(way.valid | way.pending));
       found.request = way.request;
-      // One fill at a time is remembered per line; further missing sectors travel unallocated
-      // meanwhile.
+      // One fill at a time is remembered per line; further missing sectors travel unallocated.
       found.way = way.pending == 0 ? static_cast<std::int32_t>(w) : -1;
       return found;
     }
+    if (way.epoch != epoch_) { chosen = static_cast<std::int32_t>(w); }
   }
   if (chosen < 0) { chosen = victim(first); }
-  if (chosen >= 0) { ways_[static_cast<std::size_t>(chosen)] = {line, epoch_, kNoRequest, 0, 0}; }
+  if (chosen >= 0) {
+    Way fresh;
+    fresh.line = static_cast<std::uint64_t>(line) & 0xff'ffff'ffffULL;
+    fresh.epoch = epoch_ & 0xffff;
+    ways_[static_cast<std::size_t>(chosen)] = fresh;
+  }
   Lookup missed;
   missed.miss = sectors;
   missed.way = chosen;
@@ -69,7 +80,7 @@ L1::Lookup L1::find(std::int64_t line, std::uint8_t sectors) {
 void L1::await(const Lookup& at, std::uint32_t request) {
   if (at.way >= 0) {
     Way& way = ways_[static_cast<std::size_t>(at.way)];
-    way.pending = at.miss;
+    way.pending = at.miss & 15U;
     way.request = request;
   }
 }
@@ -78,8 +89,8 @@ void L1::fill(std::int64_t line, std::uint32_t request) {
   const std::size_t first = first_way(line);
   for (std::size_t w = first; w < first + associativity_; ++w) {
     Way& way = ways_[w];
-    if (way.epoch == epoch_ && way.line == line && way.request == request) {
-      way.valid |= way.pending;
+    if (holds(way, line) && way.request == request) {
+      way.valid = way.valid | way.pending;
       way.pending = 0;
       way.request = kNoRequest;
       return;

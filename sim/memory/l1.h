@@ -37,26 +37,32 @@ class L1 {
   void fill(std::int64_t line, std::uint32_t request);
 
   // Forgets everything (a kernel starts); lines still pending are forgotten too.
-  void invalidate() { ++epoch_; }
+  void invalidate();
 
   // From now on `lines` lines, not more than at construction; forgets everything.
   void resize(std::int64_t lines);
 
  private:
+  // Sixteen bytes, so that four ways share a line of the host's cache.
   struct Way {
-    std::int64_t line = -1;
-    std::uint32_t epoch = 0;
+    std::uint64_t line : 40 = 0;
+    std::uint64_t epoch : 16 = 0;
+    std::uint64_t valid : 4 = 0;
+    std::uint64_t pending : 4 = 0;
     std::uint32_t request = kNoRequest;
-    std::uint8_t valid = 0, pending = 0;
   };
 
   [[nodiscard]] std::size_t first_way(std::int64_t line) const;
   [[nodiscard]] std::int32_t victim(std::size_t first);
 
+  [[nodiscard]] bool holds(const Way& way, std::int64_t line) const {
+    return way.epoch == epoch_ && way.line == static_cast<std::uint64_t>(line);
+  }
+
   std::vector<Way> ways_;
   Divider sets_;
   std::size_t associativity_;
-  std::uint32_t epoch_ = 1;
+  std::uint64_t epoch_ = 1;  // of the lines that count; 16 bits
   std::uint64_t random_;
 };
 

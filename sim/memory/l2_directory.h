@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the L2 holds: tags, valid and dirty sectors, and when lines under way will be there. Tags
 // are kept per 4 KiB page with a bitmap of its 128 sectors; the capacity is counted in 128-byte
-// lines and the least recently used page leaves first. For dense streams this is what a
+// lines and the least recently used page leaves first; pages used within the last sixteenth of a
+// turnover of the whole cache count as equally recent. For dense streams this is what a
 // set-associative LRU with evenly interleaved sets does, at a tenth of the look-ups (tests/oracle
 // compares the two).
 #pragma once
@@ -33,25 +34,31 @@ class L2Directory {
   // As find, but claims a frame if there is none.
   [[nodiscard]] std::uint32_t find_or_claim(std::int64_t page);
 
+  // Brings the page's frame into the host's cache.
+  void prefetch(std::int64_t page) const {
+    const std::uint32_t frame = table_.find(page);
+    __builtin_prefetch(&frames_[frame == kNoFrame ? 0 : frame]);
+  }
+
   // Of the four sectors of `line` (0..31), which are valid?
   [[nodiscard]] std::uint8_t valid(std::uint32_t frame, int line) const {
-    return static_cast<std::uint8_t>(
-        (valid_[frame][static_cast<std::size_t>(line >> 4)] >> ((line & 15) * 4)) & 15);
+    const Sectors& v = frames_[frame].valid;
+    return static_cast<std::uint8_t>((v[static_cast<std::size_t>(line >> 4)] >> ((line & 15) * 4)) &
+                                     15);
   }
 
   // Marks sectors of a line valid (and dirty).
   void install(std::uint32_t frame, int line, std::uint8_t sectors, bool dirty);
 
-  // When the line's data are there; not later than `now` for lines that have long arrived.
+  // When the last fill under way for the 512 bytes around the line is there; in the past if none
+  // is.
   [[nodiscard]] Time ready(std::uint32_t frame, int line) const {
-    return ready_[frame][static_cast<std::size_t>(line)];
+    return frames_[frame].ready[static_cast<std::size_t>(line / kLinesPerFill)];
   }
 
-  [[nodiscard]] Time latest_ready(std::uint32_t frame) const { return latest_ready_[frame]; }
-
   void set_ready(std::uint32_t frame, int line, Time t) {
-    ready_[frame][static_cast<std::size_t>(line)] = t;
-    latest_ready_[frame] = std::max(latest_ready_[frame], t);
+    Time& ready = frames_[frame].ready[static_cast<std::size_t>(line / kLinesPerFill)];
+    ready = std::max(ready, t);
   }
 
   // Evicts until the capacity holds; calls written_back(page, dirty sectors) for every dirty
@@ -60,11 +67,10 @@ class L2Directory {
   void shrink(std::uint32_t keep, WrittenBack&& written_back) {
     while (lines_ > capacity_) {
       std::uint32_t victim = oldest_;
-      if (victim == keep) { victim = newer_[victim]; }
+      if (victim == keep) { victim = frames_[victim].newer; }
       if (victim == kNoFrame) { return; }
-      if ((dirty_[victim][0] | dirty_[victim][1]) != 0) {
-        written_back(page_[victim], dirty_[victim]);
-      }
+      const Frame& f = frames_[victim];
+      if ((f.dirty[0] | f.dirty[1]) != 0) { written_back(f.page, f.dirty); }
       drop(victim);
     }
   }
@@ -101,18 +107,25 @@ class L2Directory {
   [[nodiscard]] std::int64_t capacity_lines() const { return capacity_; }
 
  private:
+  static constexpr int kLinesPerFill = 4;
+
+  struct alignas(128) Frame {
+    std::int64_t page = -1;  // -1: free
+    std::uint32_t older = kNoFrame, newer = kNoFrame;
+    Sectors valid{}, dirty{};
+    std::int64_t used = 0;  // claims of frames before it was last made the newest
+    std::array<Time, kLinesPerPage / kLinesPerFill> ready{};
+  };
+
   void unlink(std::uint32_t frame);
   void make_newest(std::uint32_t frame);
   void drop(std::uint32_t frame);
 
   std::int64_t capacity_;
+  std::int64_t claims_ = 0, equally_recent_;
   std::int64_t lines_ = 0, dirty_sectors_ = 0;
   PageTable table_;
-  std::vector<std::int64_t> page_;  // -1: free
-  std::vector<std::uint32_t> older_, newer_;
-  std::vector<Sectors> valid_, dirty_;
-  std::vector<Time> latest_ready_;
-  std::vector<std::array<Time, kLinesPerPage>> ready_;
+  std::vector<Frame> frames_;
   std::vector<std::uint32_t> free_frames_;
   std::uint32_t oldest_ = kNoFrame, newest_ = kNoFrame;
 };

@@ -18,14 +18,12 @@ class PageTable {
 
   // Room for `pages` entries before it has to grow.
   explicit PageTable(std::size_t pages)
-      : mask_(std::bit_ceil(2 * pages + 2) - 1),
-        keys_(mask_ + 1, -1),
-        values_(mask_ + 1, kAbsent) {}
+      : mask_(std::bit_ceil(2 * pages + 2) - 1), entries_(mask_ + 1) {}
 
   [[nodiscard]] std::uint32_t find(std::int64_t page) const {
     for (std::size_t i = home(page);; i = (i + 1) & mask_) {
-      if (keys_[i] == page) { return values_[i]; }
-      if (keys_[i] == -1) { return kAbsent; }
+      if (entries_[i].key == page) { return entries_[i].value; }
+      if (entries_[i].key == -1) { return kAbsent; }
     }
   }
 
@@ -34,32 +32,35 @@ class PageTable {
     if (2 * (count_ + 1) > mask_) { grow(); }
     ++count_;
     std::size_t i = home(page);
-    while (keys_[i] != -1) { i = (i + 1) & mask_; }
-    keys_[i] = page;
-    values_[i] = frame;
+    while (entries_[i].key != -1) { i = (i + 1) & mask_; }
+    entries_[i].key = page;
+    entries_[i].value = frame;
   }
 
   // The page must be present. Later entries of the probe run move up, so that no tombstones remain.
   void erase(std::int64_t page) {
     std::size_t hole = home(page);
-    while (keys_[hole] != page) { hole = (hole + 1) & mask_; }
-    for (std::size_t i = (hole + 1) & mask_; keys_[i] != -1; i = (i + 1) & mask_) {
-      if (((i - home(keys_[i])) & mask_) >= ((i - hole) & mask_)) {
-        keys_[hole] = keys_[i];
-        values_[hole] = values_[i];
+    while (entries_[hole].key != page) { hole = (hole + 1) & mask_; }
+    for (std::size_t i = (hole + 1) & mask_; entries_[i].key != -1; i = (i + 1) & mask_) {
+      if (((i - home(entries_[i].key)) & mask_) >= ((i - hole) & mask_)) {
+        entries_[hole] = entries_[i];
         hole = i;
       }
     }
-    keys_[hole] = -1;
-    values_[hole] = kAbsent;
+    entries_[hole] = Entry{};
     --count_;
   }
 
  private:
+  struct Entry {
+    std::int64_t key = -1;  // -1: free
+    std::uint32_t value = kAbsent;
+  };
+
   void grow() {
     PageTable larger(mask_ + 1);
     for (std::size_t i = 0; i <= mask_; ++i) {
-      if (keys_[i] != -1) { larger.insert(keys_[i], values_[i]); }
+      if (entries_[i].key != -1) { larger.insert(entries_[i].key, entries_[i].value); }
     }
     *this = std::move(larger);
   }
@@ -70,8 +71,7 @@ class PageTable {
 
   std::size_t mask_;
   std::size_t count_ = 0;
-  std::vector<std::int64_t> keys_;
-  std::vector<std::uint32_t> values_;
+  std::vector<Entry> entries_;
 };
 
 }  // namespace wavetail::memory

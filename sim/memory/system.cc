@@ -70,8 +70,7 @@ std::uint32_t System::new_request(const Access& access, const Shape* shape) {
   r = Request{};
   r.shape = shape;
   r.base_line = access.base_line;
-  r.counters = access.counters;
-  r.in_flight = access.in_flight;
+  r.account = access.account;
   r.issued = access.issued;
   r.warp = access.warp;
   r.sm = access.sm;
@@ -101,7 +100,7 @@ std::int32_t System::keep_shape(const Shape& shape) {
 }
 
 System::LoadOutcome System::load(const Access& access) {
-  result::Counters& c = *access.counters;
+  result::Counters& c = *access.account->counters;
   ++c.load_requests;
   c.load_sectors += access.shape->sectors;
   c.useful_load_bytes += access.shape->useful_bytes;
@@ -137,8 +136,8 @@ System::LoadOutcome System::load_through_l1(const Access& access) {
       rest.sectors += std::popcount(found.miss);
     }
   }
-  access.counters->l1_sectors += shape.sectors;
-  access.counters->l1_hit_sectors += hits;
+  access.account->counters->l1_sectors += shape.sectors;
+  access.account->counters->l1_hit_sectors += hits;
   if (rest.lines == 0 && merged_with_.empty()) { return {true, access.departs + timing_.l1_hit}; }
   const bool whole = rest.sectors == shape.sectors;
   const std::uint32_t id = new_request(access, &shape);
@@ -179,15 +178,15 @@ bool System::is_far(std::uint16_t sm, std::int64_t line) const {
 // A load request is small; its way out is a constant delay.
 void System::send(std::uint32_t id, Time departs) {
   Request& r = requests_[id];
-  r.in_flight->depart(r.issued, r.bytes);
+  r.account->in_flight.depart(r.issued, r.bytes);
   const bool far = is_far(r.sm, r.base_line + r.shape->delta[0]);
   const Time arrives = departs + timing_.to_l2 + (far ? timing_.far_extra : Duration{0});
   wheel_.schedule(
-      {arrives, Target::Memory, static_cast<std::uint8_t>(Kind::LoadArrives), r.sm, id, 0});
+      {arrives, Target::Memory, static_cast<std::uint8_t>(Kind::LoadArrives), r.sm, id});
 }
 
 void System::store(const Access& access) {
-  result::Counters& c = *access.counters;
+  result::Counters& c = *access.account->counters;
   const Shape& shape = *access.shape;
   ++c.store_requests;
   c.store_sectors += shape.sectors;
@@ -199,7 +198,7 @@ void System::store(const Access& access) {
   const bool far = is_far(access.sm, access.base_line + shape.delta[0]);
   const Time arrives = out.end + timing_.to_l2 + (far ? timing_.far_extra : Duration{0});
   wheel_.schedule(
-      {arrives, Target::Memory, static_cast<std::uint8_t>(Kind::StoreArrives), access.sm, id, 0});
+      {arrives, Target::Memory, static_cast<std::uint8_t>(Kind::StoreArrives), access.sm, id});
 }
 
 void System::handle(const Event& e) {
@@ -207,6 +206,11 @@ void System::handle(const Event& e) {
     case Kind::LoadArrives: load_arrives(e.a); break;
     case Kind::StoreArrives: store_arrives(e.a); break;
   }
+}
+
+void System::prefetch_tags(std::uint32_t request) const {
+  const Request& r = requests_[request];
+  l2_.prefetch((r.base_line + r.shape->delta[0]) / kLinesPerPage);
 }
 
 // Consecutive interleave units go round all channels; each round starts at a hashed channel, so
@@ -243,7 +247,7 @@ Time System::read_piece(const Piece& piece, result::Counters& counters) {
 void System::load_arrives(std::uint32_t id) {
   Request& r = requests_[id];
   const Shape& shape = *r.shape;
-  result::Counters& c = *r.counters;
+  result::Counters& c = *r.account->counters;
   c.l2_read_sectors += shape.sectors;
   Time first{INT64_MAX};
   Time last{0};
@@ -279,9 +283,7 @@ void System::load_arrives(std::uint32_t id) {
     const std::uint8_t valid = l2_.valid(frame, within);
     const auto missing = static_cast<std::uint8_t>(shape.mask[n] & ~valid);
     piece.sectors += std::popcount(shape.mask[n]);
-    if (l2_.latest_ready(frame) > wheel_.now() && missing != shape.mask[n]) {
-      piece.held = std::max(piece.held, l2_.ready(frame, within));
-    }
+    if (missing != shape.mask[n]) { piece.held = std::max(piece.held, l2_.ready(frame, within)); }
     c.l2_hit_sectors += std::popcount(static_cast<std::uint8_t>(shape.mask[n] & valid));
     if (missing != 0) {
       const auto fetched = static_cast<std::uint8_t>(whole_halves(missing) & ~valid);
@@ -298,7 +300,7 @@ void System::load_arrives(std::uint32_t id) {
   const Duration back = timing_.from_l2 + (far ? timing_.far_extra : Duration{0});
   r.first_data = first + back;
   wheel_.schedule(
-      {last + back, Target::Sm, static_cast<std::uint8_t>(SmNotice::LoadReturned), r.sm, id, 0});
+      {last + back, Target::Sm, static_cast<std::uint8_t>(SmNotice::LoadReturned), r.sm, id});
 }
 
 // Full sectors replace what was there; a sector that is only partly written and not held is
@@ -306,7 +308,7 @@ void System::load_arrives(std::uint32_t id) {
 void System::store_arrives(std::uint32_t id) {
   Request& r = requests_[id];
   const Shape& shape = *r.shape;
-  result::Counters& c = *r.counters;
+  result::Counters& c = *r.account->counters;
   c.l2_write_sectors += shape.sectors;
   Time accepted = wheel_.now();
   std::int64_t page = -1;
@@ -334,7 +336,7 @@ void System::store_arrives(std::uint32_t id) {
   accepted = std::max(accepted, make_room(frame, c));
   const auto lines = static_cast<std::uint32_t>(shape.lines);
   wheel_.schedule(
-      {accepted, Target::Sm, static_cast<std::uint8_t>(SmNotice::StoreAccepted), r.sm, lines, 0});
+      {accepted, Target::Sm, static_cast<std::uint8_t>(SmNotice::StoreAccepted), r.sm, lines});
   release_request(id);
 }
 
@@ -384,16 +386,17 @@ Time System::write_back(std::int64_t page, const L2Directory::Sectors& dirty,
 void System::finish_trip(std::uint32_t id) {
   finished_.clear();
   Request& r = requests_[id];
+  result::Counters& c = *r.account->counters;
   const auto sectors = static_cast<std::size_t>(r.bytes / kSectorBytes);
   const Time now = wheel_.now();
   const Time
       gpc = gpc_ingress_[gpc_of_sm_[r.sm]].reserve(r.first_data, timing_.gpc_ingress[sectors]).end;
   const Time port = ingress_[r.sm].reserve(r.first_data, timing_.ingress[sectors]).end;
   const Time done = std::max({port, gpc, now + timing_.ingress[1]});
-  r.counters->ingress_bytes += r.bytes;
-  r.counters->latency_bytes += r.bytes;
-  r.counters->latency_ps_sum += (done - r.issued).count() * r.bytes;
-  r.in_flight->arrive(done, r.bytes);
+  c.ingress_bytes += r.bytes;
+  c.latency_bytes += r.bytes;
+  c.latency_ps_sum += (done - r.issued).count() * r.bytes;
+  r.account->in_flight.arrive(now, done, r.bytes);
   if (r.in_l1) {
     L1& l1 = l1_[r.sm];
     for (int i = 0; i < r.shape->lines; ++i) {
@@ -414,9 +417,9 @@ void System::finish_trip(std::uint32_t id) {
 // One of the fills that a load waits for is there.
 void System::part_arrived(std::uint32_t id, Time ready) {
   Request& r = requests_[id];
-  r.latest = std::max(r.latest, ready);
+  r.first_data = std::max(r.first_data, ready);
   if (--r.waits == 0) {
-    finished_.push_back({r.warp, r.sequence, r.lines, r.latest});
+    finished_.push_back({r.warp, r.sequence, r.lines, r.first_data});
     release_request(id);
   }
 }

@@ -29,19 +29,24 @@ enum class SmNotice : std::uint8_t {
   StoreAccepted = 101,  // a: lines of store credit that are free again
 };
 
+// What a launch does on one SM is booked here.
+struct Account {
+  result::Counters* counters = nullptr;
+  InFlight in_flight;
+};
+
 // One warp instruction to global memory.
 struct Access {
   const Shape* shape = nullptr;  // stays valid until the access is complete, unless `own_shape`
   std::int64_t base_line = 0;    // line number of the base address
   std::uint16_t sm = 0;
-  std::uint32_t warp = 0;     // the SM's own token
+  std::uint16_t warp = 0;     // the SM's own token
   std::uint8_t sequence = 0;  // the SM's own token
   bool bypass_l1 = false;
   bool own_shape = false;  // copy the shape: the caller's will change
   Time issued;             // when the warp issued it
   Time departs;            // when it leaves the load/store unit
-  result::Counters* counters = nullptr;
-  InFlight* in_flight = nullptr;
+  Account* account = nullptr;
 };
 
 class System {
@@ -61,7 +66,7 @@ class System {
 
   // A load that is complete.
   struct Finished {
-    std::uint32_t warp = 0;
+    std::uint16_t warp = 0;
     std::uint8_t sequence = 0;
     int lines = 0;  // of the instruction
     Time ready;
@@ -76,6 +81,17 @@ class System {
   }
 
   void handle(const event::Event& e);
+
+  // For the host's cache: the request itself, then (once that is there) what its arrival will
+  // touch.
+  void prefetch(std::uint32_t request) const { __builtin_prefetch(&requests_[request]); }
+
+  void prefetch_tags(std::uint32_t request) const;
+
+  // The warp that a request will return to.
+  [[nodiscard]] std::uint32_t warp_of(std::uint32_t request) const {
+    return requests_[request].warp;
+  }
 
   // Sizes SM `sm`'s L1; forgets its contents.
   void resize_l1(std::uint16_t sm, std::int64_t lines) { l1_[sm].resize(lines); }
@@ -92,20 +108,23 @@ class System {
   enum class Kind : std::uint8_t { LoadArrives, StoreArrives };
   static constexpr std::uint32_t kNone = 0xffffffffU;
 
-  struct Request {
+  // One line of the host's cache.
+  struct alignas(64) Request {
     const Shape* shape = nullptr;
     std::int64_t base_line = 0;
-    result::Counters* counters = nullptr;
-    InFlight* in_flight = nullptr;
-    Time issued, first_data, latest;
-    std::uint32_t warp = 0, dependents = kNone;
+    Account* account = nullptr;
+    Time issued;
+    Time first_data;  // at the SM's port; later: the latest of the fills it waited for
+    std::uint32_t dependents = kNone;
     std::int32_t own_shape = -1;
     std::int32_t bytes = 0;  // beyond L1
+    std::uint16_t warp = 0;
     std::uint16_t sm = 0;
     std::uint16_t waits = 0;  // fills this load still waits for
     std::uint8_t sequence = 0;
     std::uint8_t lines = 0;  // of the instruction
     bool in_l1 = false;      // its fill has lines allocated in L1
+    bool far = false;        // goes to the other L2 partition
   };
 
   struct Dependent {

@@ -17,10 +17,13 @@ namespace {
 constexpr std::int64_t kDefaultMaxEvents = 2'000'000'000;
 constexpr double kEventsPerSecond = 10e6;  // for the estimate in a refusal, on the slow side
 
-std::string in_millions(double n) { return std::to_string(static_cast<std::int64_t>(n / 1e6 + 0.5)) + " million"; }
+std::string in_millions(double n) {
+  return std::to_string(static_cast<std::int64_t>(n / 1e6 + 0.5)) + " million";
+}
 
 // Launches of each kernel in a timeline.
-void count_launches(const std::vector<host::Item>& items, double times, std::vector<double>& launches) {
+void count_launches(const std::vector<host::Item>& items, double times,
+                    std::vector<double>& launches) {
   for (const host::Item& item : items) {
     const double n = times * static_cast<double>(item.repeat);
     if (item.kind == host::ItemKind::Launch) {
@@ -32,9 +35,11 @@ void count_launches(const std::vector<host::Item>& items, double times, std::vec
 
 }  // namespace
 
-Watch::Watch(const Control& control) : control_(control), start_(std::chrono::steady_clock::now()) {}
+Watch::Watch(const Control& control)
+    : control_(control), start_(std::chrono::steady_clock::now()) {}
 
-std::optional<std::string> Watch::look(std::int64_t events, std::int64_t& counted, Outcome& outcome) {
+std::optional<std::string> Watch::look(std::int64_t events, std::int64_t& counted,
+                                       Outcome& outcome) {
   const std::int64_t all = events_ += events - counted;
   counted = events;
   if (control_.cancelled != nullptr && control_.cancelled->load(std::memory_order_relaxed)) {
@@ -44,7 +49,8 @@ std::optional<std::string> Watch::look(std::int64_t events, std::int64_t& counte
   const Budget& b = control_.budget;
   outcome = Outcome::OverBudget;
   if (all > b.max_events.value_or(kDefaultMaxEvents)) {
-    return "the budget of " + in_millions(static_cast<double>(b.max_events.value_or(kDefaultMaxEvents))) +
+    return "the budget of " +
+           in_millions(static_cast<double>(b.max_events.value_or(kDefaultMaxEvents))) +
            " events is spent (--max-events)";
   }
   const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - start_;
@@ -64,8 +70,8 @@ std::optional<std::string> Watch::refuse(double events) const {
     return std::nullopt;
   }
   return "the scenario needs about " + in_millions(events) + " events, some " +
-         std::to_string(static_cast<std::int64_t>(events / kEventsPerSecond)) + " s; the default limit is " +
-         in_millions(static_cast<double>(kDefaultMaxEvents)) +
+         std::to_string(static_cast<std::int64_t>(events / kEventsPerSecond)) +
+         " s; the default limit is " + in_millions(static_cast<double>(kDefaultMaxEvents)) +
          ". Nothing was simulated; give --max-events or --max-time to run as far as that reaches";
 }
 
@@ -81,9 +87,11 @@ double estimated_events(const scenario::Scenario& s) {
     }
     const bound::Work work = bound::count_work(kernel, s.gpu);
     const double blocks = static_cast<double>(kernel::volume(kernel.grid));
-    const double warps = blocks * static_cast<double>((kernel.block + s.gpu.sm.warp_size - 1) / s.gpu.sm.warp_size);
+    const double warps = blocks * static_cast<double>((kernel.block + s.gpu.sm.warp_size - 1) /
+                                                      s.gpu.sm.warp_size);
     const double per_launch = 2 * blocks + 2 * warps + 2.5 * work.requests() +
-                              work.warp_instructions / static_cast<double>(s.simulation.issue_quantum);
+                              work.warp_instructions /
+                                  static_cast<double>(s.simulation.issue_quantum);
     events += per_launch * (s.simulation.replay ? std::min(launches[k], 3.0) : launches[k]);
   }
   return events;

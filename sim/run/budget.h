@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Keeps a study within its limits: wall time, events, memory, and the user's interrupt. One watch serves all
-// runs of a study, from several threads.
+// Keeps a study within its limits: wall time, events, memory, and the user's interrupt. One watch
+// serves all runs of a study, from several threads.
 #pragma once
 
 #include <atomic>
@@ -17,11 +17,14 @@ class Watch {
  public:
   explicit Watch(const Control& control);
 
-  // Looks at all limits; `events` is the count of one run so far, `counted` what it has reported before.
-  [[nodiscard]] std::optional<std::string> look(std::int64_t events, std::int64_t& counted, result::Outcome& outcome);
+  // Looks at all limits; `events` is the count of one run so far, `counted` what it has reported
+  // before.
+  [[nodiscard]] std::optional<std::string> look(std::int64_t events, std::int64_t& counted,
+                                                result::Outcome& outcome);
 
-  // Why a scenario that would need about `events` cannot be run within the limits; empty if it can. Only the
-  // default limit refuses beforehand: under a limit of the user's own, the run goes as far as it gets.
+  // Why a scenario that would need about `events` cannot be run within the limits; empty if it can.
+  // Only the default limit refuses beforehand: under a limit of the user's own, the run goes as far
+  // as it gets.
   [[nodiscard]] std::optional<std::string> refuse(double events) const;
 
  private:

@@ -38,12 +38,14 @@ void set_launch_figures(KernelResult& k, const kernel::Kernel& kernel, const Ker
   k.limiters = a.fit.limiters;
 }
 
-void set_sm_figures(KernelResult& k, const Counters& c, const gpu::GpuSpec& gpu, const occupancy::Occupancy& fit) {
+void set_sm_figures(KernelResult& k, const Counters& c, const gpu::GpuSpec& gpu,
+                    const occupancy::Occupancy& fit) {
   const double active = real(c.active_sm_cycles);
   const double slots = active * real(gpu.sm.schedulers);
   k.achieved_occupancy_pct = share(real(c.resident_warp_cycles), active * real(gpu.sm.max_warps));
   k.warps_of_cap_pct = share(real(c.resident_warp_cycles), active * real(fit.warps_per_sm));
-  k.active_lanes_pct = share(real(c.thread_instructions), real(c.warp_instructions * gpu.sm.warp_size));
+  k.active_lanes_pct = share(real(c.thread_instructions),
+                             real(c.warp_instructions * gpu.sm.warp_size));
   k.issue_slot_pct = share(real(c.stalls.selected), slots);
   k.fp32_pct = share(real(c.fp32_busy), slots);
   k.sm_busy_pct = k.issue_slot_pct;
@@ -65,7 +67,8 @@ void set_sm_figures(KernelResult& k, const Counters& c, const gpu::GpuSpec& gpu,
       c.slots);
 }
 
-void set_memory_figures(KernelResult& k, const Counters& c, const gpu::GpuSpec& gpu, double total_ps) {
+void set_memory_figures(KernelResult& k, const Counters& c, const gpu::GpuSpec& gpu,
+                        double total_ps) {
   const double launches = real(k.launches);
   const double dram = real(c.dram_read_bytes + c.dram_write_bytes);
   k.dram_read_bytes = real(c.dram_read_bytes) / launches;
@@ -79,7 +82,8 @@ void set_memory_figures(KernelResult& k, const Counters& c, const gpu::GpuSpec& 
   const double requests = real(c.load_requests + c.store_requests);
   const double sectors = real(c.load_sectors + c.store_sectors);
   k.sectors_per_request = share(sectors, requests, 1);
-  k.useful_sector_pct = share(real(c.useful_load_bytes + c.useful_store_bytes), sectors * real(gpu.l1.sector.count()));
+  k.useful_sector_pct = share(real(c.useful_load_bytes + c.useful_store_bytes),
+                              sectors * real(gpu.l1.sector.count()));
   k.bytes_in_flight = share(c.in_flight_byte_ps, total_ps, 1);
   k.mean_latency_ns = share(real(c.latency_ps_sum), real(c.latency_bytes), 1e-3);
   if (c.latency_ps_sum > 0) {
@@ -104,9 +108,7 @@ KernelResult kernel_result(const scenario::Scenario& s, std::size_t n, const Ker
   bound::Caches caches;
   caches.in_l2_at_start = real(a.l2_bytes_at_start);
   k.bound = bound::bound_of(kernel, s.gpu, a.fit, caches);
-  if (k.bound.time_us > 0) {
-    k.time_over_bound = k.time_us / k.bound.time_us;
-  }
+  if (k.bound.time_us > 0) { k.time_over_bound = k.time_us / k.bound.time_us; }
   if (simulated) {
     set_launch_figures(k, kernel, a);
     set_sm_figures(k, a.counters, s.gpu, a.fit);
@@ -157,11 +159,13 @@ double since_start(unit::Time t) { return unit::microseconds(t - unit::Time{}); 
 
 void set_trace(RunResult& r, const scenario::Scenario& s, const host::Log& log) {
   for (const host::Span& span : log.spans) {
-    r.trace.push_back({since_start(span.start), since_start(span.end), std::string(span_name(span.kind)), "host"});
+    r.trace.push_back({since_start(span.start), since_start(span.end),
+                       std::string(span_name(span.kind)), "host"});
   }
   for (const host::LaunchRecord& l : log.launches) {
     if (l.ended > unit::Time{}) {
-      r.trace.push_back({since_start(l.started), since_start(l.ended), s.kernels[static_cast<std::size_t>(l.kernel)].name,
+      r.trace.push_back({since_start(l.started), since_start(l.ended),
+                         s.kernels[static_cast<std::size_t>(l.kernel)].name,
                          "stream " + std::to_string(l.stream)});
     }
   }
@@ -189,7 +193,8 @@ RunResult collect(const scenario::Scenario& s, const Happened& happened, bool tr
   r.gpu = s.gpu.name;
   r.clock_mhz = real(s.gpu.sm_clock().count()) * 1e-6;
   const bool boost = s.gpu.clock.mode == gpu::ClockMode::Boost;
-  r.regime = (boost ? "boost " : "spec ") + std::to_string(static_cast<std::int64_t>(r.clock_mhz)) + " MHz";
+  r.regime = (boost ? "boost " : "spec ") + std::to_string(static_cast<std::int64_t>(r.clock_mhz)) +
+             " MHz";
   r.time_us = since_start(happened.end);
   r.events = happened.events;
   r.outcome = happened.outcome;
@@ -203,14 +208,11 @@ RunResult collect(const scenario::Scenario& s, const Happened& happened, bool tr
   }
   set_gaps(r, host::account_for_gaps(happened.log, happened.end));
   if (s.model_bytes) {
-    r.mbu_pct = share(real(s.model_bytes->count()), r.time_us * 1e-6 * real(s.gpu.hbm.bandwidth.count()));
+    r.mbu_pct = share(real(s.model_bytes->count()),
+                      r.time_us * 1e-6 * real(s.gpu.hbm.bandwidth.count()));
   }
-  if (s.assumed_latency) {
-    r.closed_form = bound::in_flight_chain(s.gpu, *s.assumed_latency);
-  }
-  if (trace) {
-    set_trace(r, s, happened.log);
-  }
+  if (s.assumed_latency) { r.closed_form = bound::in_flight_chain(s.gpu, *s.assumed_latency); }
+  if (trace) { set_trace(r, s, happened.log); }
   return r;
 }
 

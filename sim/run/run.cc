@@ -24,8 +24,9 @@ RunResult run_one(const scenario::Scenario& scenario, const Control& control, Wa
     return collect(scenario, nothing, false);
   }
   std::int64_t counted = 0;
-  const Happened happened = simulate(
-      scenario, [&](std::int64_t events, result::Outcome& outcome) { return watch.look(events, counted, outcome); });
+  const Happened happened = simulate(scenario, [&](std::int64_t events, result::Outcome& outcome) {
+    return watch.look(events, counted, outcome);
+  });
   return collect(scenario, happened, control.trace);
 }
 

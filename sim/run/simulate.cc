@@ -53,11 +53,19 @@ void add(KernelAccount& account, const sm::Launch& launch) {
   account.l2_bytes_at_start = std::max(account.l2_bytes_at_start, launch.l2_bytes_at_start);
 }
 
+// Simulating is waiting for the host's memory: what the next events will touch is asked for early.
+void look_ahead(const event::Wheel& wheel, const device::Machine& machine) {
+  const auto upcoming = wheel.upcoming();
+  if (wheel.slot_just_opened()) {
+    for (const Event& next : upcoming) { machine.prefetch(next); }
+  } else if (!upcoming.empty()) {
+    machine.prefetch_further(upcoming.front());
+  }
+}
+
 std::string hang_report(const device::Machine& machine) {
   std::string text = "nothing can happen any more, and these warps still wait:";
-  for (const std::string& line : machine.waiting(kHangLines)) {
-    text += "\n  " + line;
-  }
+  for (const std::string& line : machine.waiting(kHangLines)) { text += "\n  " + line; }
   return text;
 }
 
@@ -67,10 +75,11 @@ Happened simulate(const scenario::Scenario& scenario, const Stop& stop) {
   Happened happened;
   happened.kernels.resize(scenario.kernels.size());
   event::Wheel wheel;
-  device::Machine machine(scenario.gpu, wheel,
-                          {.issue_quantum = scenario.simulation.issue_quantum,
-                           .seed = scenario.simulation.seed,
-                           .replay = scenario.simulation.replay && single_stream(scenario.timeline)});
+  device::Machine machine(
+      scenario.gpu, wheel,
+      {.issue_quantum = scenario.simulation.issue_quantum,
+       .seed = scenario.simulation.seed,
+       .replay = scenario.simulation.replay && single_stream(scenario.timeline)});
   set_initial_l2(scenario, machine);
   host::Host host(scenario.gpu, scenario.kernels, scenario.timeline, wheel, machine,
                   [&](const sm::Launch& launch, const host::LaunchRecord& record) {
@@ -80,6 +89,7 @@ Happened simulate(const scenario::Scenario& scenario, const Stop& stop) {
   Event e;
   std::int64_t until_check = 0;
   while (wheel.pop(e)) {
+    look_ahead(wheel, machine);
     if (e.target == Target::Host) {
       host.handle(e);
     } else {

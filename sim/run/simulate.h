@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Simulates one scenario on one machine from time 0 until host and device are through, or until a budget,
-// an interrupt or a hang ends it. What comes back is what happened; run/collect.h turns it into figures.
+// Simulates one scenario on one machine from time 0 until host and device are through, or until a
+// budget, an interrupt or a hang ends it. What comes back is what happened; run/collect.h turns it
+// into figures.
 #pragma once
 
 #include <cstdint>
@@ -36,7 +37,8 @@ struct Happened {
 };
 
 // Asked every few thousand events with the events so far; a text ends the run with the outcome set.
-using Stop = std::function<std::optional<std::string>(std::int64_t events, result::Outcome& outcome)>;
+using Stop = std::function<std::optional<std::string>(std::int64_t events,
+                                                      result::Outcome& outcome)>;
 
 [[nodiscard]] Happened simulate(const scenario::Scenario& scenario, const Stop& stop);
 

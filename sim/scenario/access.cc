@@ -46,14 +46,14 @@ void read_width(const MapReader& map, MemoryAccess& access) {
   access.width = static_cast<int>(n);
 }
 
-// Reads a choice whose order is the enumeration's.
+// Reads a choice whose order is the enumeration's; false where it is none of them.
 template <class E>
-void read_choice(const MapReader& map, std::string_view key, const std::vector<std::string>& names,
+bool read_choice(const MapReader& map, std::string_view key, const std::vector<std::string>& names,
                  E& out) {
-  if (map.has(key)) {
-    const auto index = config::choice(map.at(key), names);
-    out = index ? static_cast<E>(*index) : out;
-  }
+  if (!map.has(key)) { return true; }
+  const auto index = config::choice(map.at(key), names);
+  out = index ? static_cast<E>(*index) : out;
+  return index.has_value();
 }
 
 // A byte distance that must keep every lane on a multiple of the width.
@@ -90,7 +90,7 @@ std::vector<std::int64_t> read_distances(const At& at, const MemoryAccess& acces
 void read_pattern(const MapReader& map, const ProgramReader& reader, MemoryAccess& access) {
   const std::vector<std::string> names{"contiguous", "strided", "row_per_lane",
                                        "broadcast",  "random",  "listed"};
-  read_choice(map, "pattern", names, access.pattern);
+  if (!read_choice(map, "pattern", names, access.pattern)) { return; }
   const std::string& name = names[static_cast<std::size_t>(access.pattern)];
   const bool strided = access.pattern == Pattern::Strided || access.pattern == Pattern::RowPerLane;
   const auto belongs = [&](std::string_view key, bool fits, bool needed) {

@@ -178,22 +178,21 @@ class ExpectReader {
 
   void text(const At& at, Expectation& e) {
     e.kind = Expectation::Kind::Text;
-    const config::Node& node = config::plain(at.node);
-    if (node.is_map()) {
-      const MapReader map(node, at.path, expectation_keys(), diagnostics_);
+    if (at.node.is_map()) {
+      const MapReader map(at.node, at.path, expectation_keys(), diagnostics_);
       known_miss(map, e);
-      if (map.has("value")) { text(map.at("value"), e); }
-      return;
+      if (!map.has("value")) {
+        at.complain("the figure is a text; 'value' is needed");
+        return;
+      }
     }
+    const config::Node& node = config::plain(at.node);
     for (const config::Node& item : node.items) {
       e.text += (e.text.empty() ? "" : ", ") +
                 config::text({item, at.path, diagnostics_}).value_or("");
     }
     if (!node.is_list()) { e.text = config::text(at).value_or(""); }
     e.wanted = e.text;
-    if (config::is_long(at.node)) {
-      known_miss(MapReader(at.node, at.path, expectation_keys(), diagnostics_), e);
-    }
   }
 
   void known_miss(const MapReader& map, Expectation& e) {
@@ -202,6 +201,7 @@ class ExpectReader {
   }
 
   void map(const At& at, Expectation& e) {
+    const std::size_t before = diagnostics_.count();
     const MapReader map(at.node, at.path, expectation_keys(), diagnostics_);
     known_miss(map, e);
     std::string denominator;
@@ -210,20 +210,23 @@ class ExpectReader {
     if (given && known(denominator, map.find("ratio_to")->place)) { e.ratio_to = denominator; }
     if (map.has("ratio_to") && !e.ratio_to) { return; }
     bound(map, "value", "", e, e.value);
-    if (map.has("within") && !map.has("value")) {
-      map.at("within").complain("'within' is a tolerance of 'value', which is missing");
-    } else if (map.has("within")) {
+    if (map.has("within")) {
       e.within_pct = config::real(map.at("within"), Dimension::Percent, {"0 %", "1000 %"});
       e.wanted += " within " + map.find("within")->text;
     }
     bound(map, "at_least", "at least ", e, e.at_least);
     bound(map, "at_most", "at most ", e, e.at_most);
-    if (!map.has("value") && !map.has("at_least") && !map.has("at_most")) {
+    if (diagnostics_.count() == before) { check_form(map, at); }
+  }
+
+  static void check_form(const MapReader& map, const At& at) {
+    const bool range = map.has("at_least") || map.has("at_most");
+    if (!map.has("value") && map.has("within")) {
+      map.at("within").complain("'within' is a tolerance of 'value', which is missing");
+    } else if (!map.has("value") && !range) {
       at.complain("one of 'value', 'at_least', 'at_most' is needed");
-    } else if (map.has("value") && (map.has("at_least") || map.has("at_most"))) {
-      at.complain(
-          "'value' stands alone or with 'within'; 'at_least' and 'at_most' make a range of their "
-          "own");
+    } else if (map.has("value") && range) {
+      at.complain("'value' stands alone or with 'within'; 'at_least' and 'at_most' are a range");
     }
   }
 

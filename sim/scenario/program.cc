@@ -39,9 +39,9 @@ const config::Entry* operation(const At& at) {
   }
   const config::Entry& first = at.node.entries.front();
   const auto near = base::nearest_word(first.key, known);
-  at.diagnostics.error(first.place, "'" + at.path + "': unknown operation '" + first.key + "'" +
-                                        (near ? "; did you mean '" + *near + "'?" : "") +
-                                        "; there are: " + base::joined(known));
+  at.diagnostics.error(first.place, "'" + at.path + "': unknown operation '" + first.key +
+                                        "'; there are: " + base::joined(known) +
+                                        (near ? "; did you mean '" + *near + "'?" : ""));
   return nullptr;
 }
 

@@ -114,6 +114,7 @@ class TimelineReader {
     const auto name = config::text(map.at("launch"));
     if (!name) { return; }
     const auto found = kernels_.by_name.find(*name);
+    if (kernels_.by_name.empty()) { return; }  // the section itself is the mistake
     if (found == kernels_.by_name.end()) {
       map.at("launch").complain("there is no kernel '" + *name + "'" +
                                 base::hint(*name, kernels_.names()));

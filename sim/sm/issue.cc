@@ -78,14 +78,16 @@ void Sm::step(std::uint32_t slot, Turn& turn) {
   }
 }
 
-// n instructions issue from turn.cycle on: books them and moves the turn behind the last one.
+// n instructions issue from turn.cycle on: books them and moves the turn behind the last one. The
+// slots are taken off the scheduler without the gaps between the warp's instructions, which other
+// warps may fill.
 void Sm::count_issue(Warp& w, const Instr& instr, std::int64_t n, Turn& turn) {
   result::Counters& c = w.launch->counters;
   c.warp_instructions += n;
   c.thread_instructions += n * instr.lanes;
   c.stalls.selected += n;
   Scheduler& s = scheduler_of(static_cast<std::uint32_t>(&w - warps_.data()));
-  s.free_at = turn.cycle + n;
+  s.free_at += n;
   turn.cycle += n;
   turn.budget -= n;
   w.since = turn.cycle;
@@ -149,17 +151,21 @@ const memory::Shape& Sm::shape_of(const Warp& w, const CompiledAccess& a, std::i
   return random_shape_;
 }
 
-// One load or store instruction: a place in the queue of the load/store unit, credit for its lines,
-// then it is on its way. The unit moves `l1.bandwidth` bytes and looks up `l1.tags_per_cycle` lines
-// per cycle.
+// A run of loads or stores, as far as the budget and the credit for their lines go. Each takes its
+// turn in the load/store unit, which moves `l1.bandwidth` bytes and looks up `l1.tags_per_cycle`
+// lines per cycle; the warp goes on when its last one has found a place in the unit's queue.
 void Sm::memory_access(std::uint32_t slot, const Instr& instr, Turn& turn) {
   Warp& w = warps_[slot];
-  const bool is_load = instr.kind == InstrKind::Load;
-  const std::int64_t queue = surface_.gpu.l1.queue.count();
-  if (lsu_.free_at() - turn.cycle > queue) {
-    pause(slot, Reason::LgThrottle, turn.cycle, lsu_.free_at() - queue, turn);
-    return;
+  const std::int32_t run = w.pc;
+  while (w.pc == run && turn.budget > 0 && !turn.over) { one_access(slot, instr, turn); }
+  if (!turn.over) {
+    proceed(slot, Reason::LgThrottle, lsu_.free_at() - surface_.gpu.l1.queue.count(), turn);
   }
+}
+
+void Sm::one_access(std::uint32_t slot, const Instr& instr, Turn& turn) {
+  Warp& w = warps_[slot];
+  const bool is_load = instr.kind == InstrKind::Load;
   if (is_load && ((w.pending >> (w.loads_issued & 63U)) & 1) != 0) {
     wait_loads(slot, 1ULL << (w.loads_issued & 63U), turn);
     return;
@@ -186,14 +192,13 @@ void Sm::memory_access(std::uint32_t slot, const Instr& instr, Turn& turn) {
   access.shape = &shape;
   access.base_line = at / memory::kLineBytes;
   access.sm = number_;
-  access.warp = slot;
+  access.warp = static_cast<std::uint16_t>(slot);
   access.bypass_l1 = a.bypass_l1;
   access.own_shape = a.random;
   access.issued = surface_.clocks.sm.edge(turn.cycle);
   access.departs = surface_.clocks.sm.edge(lsu_.reserve(turn.cycle, cycles).end);
-  access.counters = &w.launch->counters;
-  access.in_flight = &w.launch->presence[number_].in_flight;
-  access.counters->lsu_busy += cycles;
+  access.account = &w.launch->presence[number_].account;
+  access.account->counters->lsu_busy += cycles;
   count_issue(w, instr, 1, turn);
   if (is_load) {
     send_load(slot, access);
@@ -272,7 +277,7 @@ void Sm::finish(std::uint32_t slot, Turn& turn) {
   if (--b.running == 0) {
     const Time free = surface_.clocks.sm.edge(turn.cycle) + surface_.gpu.launch.block_exit;
     surface_.wheel.schedule(
-        {free, Target::Device, kBlockFree, number_, static_cast<std::uint32_t>(w.block), 0});
+        {free, Target::Device, kBlockFree, number_, static_cast<std::uint32_t>(w.block)});
   } else if (b.at_barrier == b.running) {
     open_barrier(b, slot, turn.cycle);  // warps that have exited are not waited for
   }
@@ -288,7 +293,11 @@ void Sm::pause(std::uint32_t slot, Reason reason, std::int64_t from, std::int64_
   }
   // Its budget is spent: it stands in line again.
   Scheduler& s = scheduler_of(slot);
-  s.ready |= 1ULL << slot;
+  if (from > s.free_at) {
+    schedule_wake(slot, surface_.clocks.sm.edge(from));
+  } else {
+    s.ready |= 1ULL << slot;
+  }
 }
 
 // The warp waits for somebody to wake it.
@@ -304,7 +313,7 @@ void Sm::block_on(std::uint32_t slot, Reason reason, std::int64_t from, Turn& tu
 void Sm::proceed(std::uint32_t slot, Reason reason, std::int64_t until, Turn& turn) {
   Warp& w = warps_[slot];
   if (until <= turn.cycle) { return; }
-  if (scheduler_of(slot).ready != 0 || until - turn.cycle > turn.budget) {
+  if (until - turn.cycle > turn.budget) {
     pause(slot, reason, turn.cycle, until, turn);
     return;
   }

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "kernel/kernel.h"
-#include "memory/in_flight.h"
+#include "memory/system.h"
 #include "occupancy/occupancy.h"
 #include "result/result.h"
 #include "sm/code.h"
@@ -18,7 +18,7 @@ using unit::Time;
 
 // The launch's presence on one SM.
 struct Presence {
-  memory::InFlight in_flight;
+  memory::Account account;
   std::int64_t blocks = 0;        // resident now
   std::int64_t active_since = 0;  // SM cycle at which `blocks` last left zero
   bool reached = false;           // has run a block here
@@ -38,8 +38,8 @@ struct Launch {
   std::int64_t next_block = 0;  // first one not yet placed
   std::int64_t retired = 0;
   Time started, ended;
-  std::int64_t l2_bytes_at_start = 0;         // of its arrays, held in L2 when it started
-  bool replayed = false;  // answered from an identical earlier launch
+  std::int64_t l2_bytes_at_start = 0;  // of its arrays, held in L2 when it started
+  bool replayed = false;               // answered from an identical earlier launch
   result::Counters counters;
   std::vector<Presence> presence;  // by SM
 };

@@ -118,7 +118,7 @@ void Sm::add_warp(Block& block, std::int32_t block_slot, std::int64_t order, Tim
 
 void Sm::schedule_wake(std::uint32_t slot, Time at) {
   surface_.wheel.schedule(
-      {at, Target::Sm, static_cast<std::uint8_t>(SmEvent::Wake), number_, slot, 0});
+      {at, Target::Sm, static_cast<std::uint8_t>(SmEvent::Wake), number_, slot});
 }
 
 void Sm::handle(const Event& e) {
@@ -165,7 +165,7 @@ void Sm::request_slot_event(Scheduler& s) {
     const auto number = static_cast<std::uint32_t>(&s - schedulers_.data());
     const Time at = std::max(surface_.clocks.sm.edge(s.free_at), surface_.wheel.now());
     surface_.wheel.schedule(
-        {at, Target::Sm, static_cast<std::uint8_t>(SmEvent::SlotFree), number_, number, 0});
+        {at, Target::Sm, static_cast<std::uint8_t>(SmEvent::SlotFree), number_, number});
   }
 }
 
@@ -191,13 +191,29 @@ void Sm::load_returned(std::uint32_t request) {
     w.latest_data = std::max(w.latest_data, f.ready);
     if (w.blocking != 0 && (w.blocking & w.pending) == 0) {
       w.blocking = 0;
-      schedule_wake(f.warp, std::max(now, w.latest_data));
+      data_arrived(f.warp);
     }
     line_credit_.release(f.lines, [&](std::uint32_t waiting) {
       warps_[waiting].credited = true;
       schedule_wake(waiting, now);
     });
   });
+}
+
+// The warp has all it waited for once its last data have crossed the port. That is soon, often
+// within the cycles that a turn may run ahead of its event: then it is offered to its scheduler at
+// once.
+void Sm::data_arrived(std::uint32_t slot) {
+  Warp& w = warps_[slot];
+  const Time now = surface_.wheel.now();
+  const std::int64_t cycle = surface_.clocks.sm.at_or_after(std::max(now, w.latest_data));
+  if (cycle - surface_.clocks.sm.at_or_after(now) < surface_.issue_quantum) {
+    const std::int64_t from = std::max(cycle, w.since);
+    book(w, from);
+    offer(slot, from);
+  } else {
+    schedule_wake(slot, w.latest_data);
+  }
 }
 
 void Sm::store_accepted(std::uint32_t lines) {

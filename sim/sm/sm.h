@@ -55,6 +55,9 @@ class Sm {
 
   void handle(const event::Event& e);
 
+  // For the host's cache: a warp that will be woken soon.
+  void prefetch(std::uint32_t slot) const { __builtin_prefetch(&warps_[slot]); }
+
   // A BlockFree event: books the block's end, frees its slot and returns its launch.
   Launch* retire(std::uint32_t block_slot);
 
@@ -80,6 +83,7 @@ class Sm {
   void step(std::uint32_t slot, Turn& turn);
   void arithmetic(std::uint32_t slot, const Instr& instr, Turn& turn);
   void memory_access(std::uint32_t slot, const Instr& instr, Turn& turn);
+  void one_access(std::uint32_t slot, const Instr& instr, Turn& turn);
   static void next_of_run(Warp& w, const Instr& instr);
   void send_load(std::uint32_t slot, memory::Access& access);
   void wait_loads(std::uint32_t slot, std::uint64_t blocking, Turn& turn);
@@ -96,6 +100,7 @@ class Sm {
                                               std::int64_t at);
 
   void load_returned(std::uint32_t request);
+  void data_arrived(std::uint32_t slot);
   void store_accepted(std::uint32_t lines);
   void schedule_wake(std::uint32_t slot, Time at);
   void add_warp(Block& block, std::int32_t block_slot, std::int64_t order, Time placed);

@@ -104,10 +104,10 @@ TEST(GpuReader, ASetValueIsCheckedLikeAWrittenOne) {
       "--set:1:1: error: unknown path 'gpu.hbm.bandwith'; did you mean 'gpu.hbm.bandwidth'?\n"
       "    gpu.hbm.bandwith=x2\n"
       "    ^\n"
-      "--set:1:14: error: 'clock.sm': a unit is needed (one of: Hz, kHz, MHz, GHz); found '1800'\n"
+      "--set:1:14: error: 'gpu.clock.sm': a unit is needed (one of: Hz, kHz, MHz, GHz); found '1800'\n"
       "    gpu.clock.sm=1800\n"
       "                 ^\n"
-      "--set:1:18: error: 'hbm.channels': a whole number is needed; found '164.8'\n"
+      "--set:1:18: error: 'gpu.hbm.channels': a whole number is needed; found '164.8'\n"
       "    gpu.hbm.channels=x1.03\n"
       "                     ^\n"
       "3 errors; nothing was simulated.\n");
@@ -121,16 +121,16 @@ TEST(GpuReader, RulesBetweenValues) {
   };
   refused("gpu.sm.schedulers=3", "it must be a multiple of sm.schedulers (3)");
   refused("gpu.l2.latency_far=100 ns",
-          "'l2.latency_far' is '100 ns'; it cannot be less than l2.latency_near (145 ns)");
+          "'gpu.l2.latency_far' is '100 ns'; it cannot be less than l2.latency_near (145 ns)");
   refused("gpu.hbm.latency=100 ns", "must exceed l2.latency_near (145 ns)");
   refused("gpu.l1.latency=x100", "must exceed l1.latency (3300 cycles, 1803 ns at clock.sm)");
   refused("gpu.sm.carveouts=[0 KiB, 64 KiB, 32 KiB]", "its entries must ascend");
   refused("gpu.sm.carveouts=[0 KiB, 64 KiB]",
           "its largest entry must be sm.shared_memory (228 KiB)");
   refused("gpu.l1.line=48 B", "it must be a multiple of l1.sector (32 B)");
-  refused("gpu.hbm.efficiency=120 %", "'hbm.efficiency' is 120 %; allowed 1 % to 100 %");
+  refused("gpu.hbm.efficiency=120 %", "'gpu.hbm.efficiency' is 120 %; allowed 1 % to 100 %");
   refused("gpu.clock.sm_max=1 GHz", "it cannot be below clock.sm (1830 MHz)");
-  refused("gpu.clock.mode=turbo", "'clock.mode' is 'turbo'; allowed: spec, boost");
+  refused("gpu.clock.mode=turbo", "'gpu.clock.mode' is 'turbo'; allowed: spec, boost");
 }
 
 TEST(GpuReader, EveryNumberCanBeSetAndSaysSo) {

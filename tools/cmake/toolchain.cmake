@@ -4,8 +4,14 @@ add_library(wavetail_options INTERFACE)
 target_compile_options(wavetail_options INTERFACE
   -ffp-contract=off  # a fused multiply-add would change results between compilers and machines
   -Wall -Wextra -Wpedantic -Wconversion -Wshadow -Wold-style-cast
+  $<$<CXX_COMPILER_ID:Clang>:-Wno-deprecated-declarations>  # std::stable_sort of libstdc++ 12 warns by itself
   $<$<CXX_COMPILER_ID:GNU>:-Wno-restrict>  # false alarms on std::string concatenation in GCC 12 (GCC bug 105329)
   $<$<BOOL:${WAVETAIL_WERROR}>:-Werror>)
+
+if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")
+  # Processors since 2009: bitmaps of sectors and warps are counted with one instruction.
+  target_compile_options(wavetail_options INTERFACE -march=x86-64-v2)
+endif()
 
 if(WAVETAIL_SANITIZE)
   set(sanitize -fsanitize=${WAVETAIL_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer)
