@@ -58,6 +58,7 @@ void Machine::handle(const Event& e) {
     sms_[e.unit].handle(e);
   } else if (e.target == Target::Memory) {
     memory_.handle(e);
+    if (!draining_.empty()) { complete_drained(); }
   } else if (e.kind == sm::kBlockFree) {
     block_free(e.unit, e.a);
   } else if (e.kind == static_cast<std::uint8_t>(Kind::Dispatch)) {
@@ -115,8 +116,22 @@ void Machine::dispatch() {
 void Machine::block_free(std::uint16_t sm, std::uint32_t block_slot) {
   Launch& launch = *sms_[sm].retire(block_slot);
   blocks_.reopen(sm);
-  if (launch.retired == launch.blocks) { complete(launch); }
+  if (launch.retired == launch.blocks) {
+    draining_.push_back(&launch);
+    complete_drained();
+  }
   dispatch();
+}
+
+// A launch is complete when its last store has reached L2: what follows it may read the data.
+void Machine::complete_drained() {
+  const auto drained = [](const Launch* launch) {
+    return std::all_of(launch->presence.begin(), launch->presence.end(),
+                       [](const sm::Presence& p) { return p.account.stores_under_way == 0; });
+  };
+  const auto open = std::stable_partition(draining_.begin(), draining_.end(), drained);
+  std::for_each(draining_.begin(), open, [this](Launch* launch) { complete(*launch); });
+  draining_.erase(draining_.begin(), open);
 }
 
 void Machine::complete(Launch& launch) {

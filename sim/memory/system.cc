@@ -192,6 +192,7 @@ void System::store(const Access& access) {
   c.store_sectors += shape.sectors;
   c.useful_store_bytes += shape.useful_bytes;
   c.egress_bytes += shape.sectors * kSectorBytes;
+  ++access.account->stores_under_way;
   const std::uint32_t id = new_request(access, access.shape);
   const auto out = egress_[access.sm].reserve(
       access.departs, timing_.egress[static_cast<std::size_t>(shape.sectors)]);
@@ -310,6 +311,7 @@ void System::store_arrives(std::uint32_t id) {
   const Shape& shape = *r.shape;
   result::Counters& c = *r.account->counters;
   c.l2_write_sectors += shape.sectors;
+  --r.account->stores_under_way;
   Time accepted = wheel_.now();
   std::int64_t page = -1;
   std::uint32_t frame = L2Directory::kNoFrame;

@@ -32,6 +32,7 @@ enum class SmNotice : std::uint8_t {
 // What a launch does on one SM is booked here.
 struct Account {
   result::Counters* counters = nullptr;
+  std::int64_t stores_under_way = 0;  // not yet at their slices
   InFlight in_flight;
 };
 
