@@ -62,8 +62,9 @@ class Machine {
 
   void dispatch();
   void block_free(std::uint16_t sm, std::uint32_t block_slot);
-  void complete(sm::Launch& launch);
+  void retired(sm::Launch& launch);
   void complete_drained();
+  void complete(sm::Launch& launch);
   void close_account(sm::Launch& launch);
   void announce(const sm::Launch& launch);
 
