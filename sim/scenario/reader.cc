@@ -190,16 +190,12 @@ Scenario read_scenario(config::Node root, std::span<const Setting> settings, Gpu
   if (map.has("kernels")) { kernels = read_kernels(map.at("kernels"), spec); }
   out.timeline.costs = read_host(map.find("host"), spec, diagnostics);
   if (map.has("timeline")) { out.timeline.items = read_items(map, kernels, diagnostics); }
-  out.timeline.items = apply_mode(read_timeline(map.at("timeline"), kernels),
-                                  read_mode(map.find("host"), diagnostics));
-}
-
-out.simulation = read_simulation(map.find("simulation"), diagnostics);
-out.initial_l2 = read_initial(map.find("initial"), diagnostics);
-read_assumptions(map, out, diagnostics);
-out.gpu = gpu.value_or(gpu::GpuSpec{});
-out.kernels = std::move(kernels.kernels);
-return out;
+  out.simulation = read_simulation(map.find("simulation"), diagnostics);
+  out.initial_l2 = read_initial(map.find("initial"), diagnostics);
+  read_assumptions(map, out, diagnostics);
+  out.gpu = gpu.value_or(gpu::GpuSpec{});
+  out.kernels = std::move(kernels.kernels);
+  return out;
 }
 
 }  // namespace wavetail::scenario
