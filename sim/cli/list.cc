@@ -12,6 +12,7 @@
 #include "config/load.h"
 #include "gpu/catalog.h"
 #include "library/template.h"
+#include "report/diagnose.h"
 #include "report/listing.h"
 #include "report/metrics.h"
 #include "scenario/keys.h"
@@ -114,19 +115,30 @@ Listing instructions() {
   return l;
 }
 
+Listing mechanisms() {
+  Listing l{.columns = {"mechanism", "meaning"}, .rows = {}};
+  for (const auto& m : report::mechanisms()) {
+    l.rows.push_back({std::string(m.name), std::string(m.sentence)});
+  }
+  return l;
+}
+
 struct Subject {
   std::string_view name;
   Listing (*listing)();
 };
 
-constexpr std::array kSubjects = {Subject{"gpus", gpus}, Subject{"workloads", workloads},
-                                  Subject{"templates", templates}, Subject{"metrics", metrics},
-                                  Subject{"instructions", instructions}};
+constexpr std::array kSubjects = {Subject{"gpus", gpus},
+                                  Subject{"workloads", workloads},
+                                  Subject{"templates", templates},
+                                  Subject{"metrics", metrics},
+                                  Subject{"instructions", instructions},
+                                  Subject{"mechanisms", mechanisms}};
 
 }  // namespace
 
 int list(const Words& words) {
-  Reader options("list gpus|workloads|templates|metrics|instructions [options]",
+  Reader options("list gpus|workloads|templates|metrics|instructions|mechanisms [options]",
                  "Lists what there is, with a sentence each.", {});
   options.positional("WHAT", 1);
   if (!options.read(words)) { return kOk; }

@@ -192,6 +192,7 @@ void System::store(const Access& access) {
   c.store_sectors += shape.sectors;
   c.useful_store_bytes += shape.useful_bytes;
   c.egress_bytes += shape.sectors * kSectorBytes;
+  ++*access.account->stores_under_way;
   const std::uint32_t id = new_request(access, access.shape);
   const auto out = egress_[access.sm].reserve(
       access.departs, timing_.egress[static_cast<std::size_t>(shape.sectors)]);
@@ -334,10 +335,15 @@ void System::store_arrives(std::uint32_t id) {
     if (to_fetch != 0) { l2_.set_ready(frame, within, ready); }
   }
   accepted = std::max(accepted, make_room(frame, c));
-  const auto lines = static_cast<std::uint32_t>(shape.lines);
   wheel_.schedule(
-      {accepted, Target::Sm, static_cast<std::uint8_t>(SmNotice::StoreAccepted), r.sm, lines});
-  release_request(id);
+      {accepted, Target::Sm, static_cast<std::uint8_t>(SmNotice::StoreAccepted), r.sm, id});
+}
+
+int System::accepted(std::uint32_t request) {
+  const Request& r = requests_[request];
+  --*r.account->stores_under_way;
+  release_request(request);
+  return r.lines;
 }
 
 Time System::make_room(std::uint32_t keep, result::Counters& counters) {

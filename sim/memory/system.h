@@ -26,12 +26,13 @@ namespace wavetail::memory {
 // Event kinds that this room sends to an SM (Target::Sm).
 enum class SmNotice : std::uint8_t {
   LoadReturned = 100,   // a: request; call returned()
-  StoreAccepted = 101,  // a: lines of store credit that are free again
+  StoreAccepted = 101,  // a: request; call accepted()
 };
 
 // What a launch does on one SM is booked here.
 struct Account {
   result::Counters* counters = nullptr;
+  std::int64_t* stores_under_way = nullptr;  // of the launch, on all SMs
   InFlight in_flight;
 };
 
@@ -79,6 +80,9 @@ class System {
     finish_trip(request);
     for (const Finished& f : finished_) { finished(f); }
   }
+
+  // To be called at a StoreAccepted event: lines of store credit that are free again.
+  [[nodiscard]] int accepted(std::uint32_t request);
 
   void handle(const event::Event& e);
 

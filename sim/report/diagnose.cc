@@ -18,12 +18,24 @@ using unit::human;
 
 std::string pct(double v) { return human(v, "pct"); }
 
+// The mean of the gaps that a launch is the cause of.
+double mean_launch_gap(const result::Gaps& g) {
+  const auto count = g.launch_bound_count + g.dependency_count;
+  return count > 0 ? (g.launch_bound_us + g.dependency_us) / static_cast<double>(count) : 0;
+}
+
+bool rivals(double gap_us, const KernelResult& k) {
+  return k.launches > 0 && 3 * gap_us > k.time_us;
+}
+
 // Collects the findings of one kernel; each rule looks at a few figures and speaks or keeps silent.
 class Reader {
  public:
-  explicit Reader(const KernelResult& k) : k_(k) {}
+  Reader(const KernelResult& k, double gap_us) : k_(k), gap_us_(gap_us) {}
 
   std::vector<Finding> findings() {
+    gaps();
+    if (k_.bound.name == "stated") { return std::move(found_); }
     few_blocks();
     under_way();
     coalescing();
@@ -60,6 +72,14 @@ class Reader {
   }
 
   [[nodiscard]] bool leaves_sms_idle() const { return share(k_.slot_pct, "not_reached") >= 5; }
+
+  void gaps() {
+    if (!rivals(gap_us_, k_)) { return; }
+    say("launch_gaps",
+        fmt::format("the gap before a launch, {} on average, rivals the kernel's {}",
+                    human(gap_us_, "us"), human(k_.time_us, "us")),
+        "fewer launches: fuse it with its neighbours, batch its work, or launch it from a graph");
+  }
 
   void few_blocks() {
     if (!leaves_sms_idle()) { return; }
@@ -183,7 +203,7 @@ class Reader {
   }
 
   void chain() {
-    if (!found_.empty() || k_.bound.name == "stated") { return; }
+    if (!found_.empty()) { return; }
     const double waits = stall("wait") + stall("long_scoreboard") + stall("short_scoreboard");
     say("latency",
         fmt::format("{} of warp time waits for its own last instruction; no unit is saturated",
@@ -194,6 +214,7 @@ class Reader {
   [[nodiscard]] double ceiling() const { return percent(k_.bound.time_us, k_.time_us); }
 
   const KernelResult& k_;
+  double gap_us_;
   std::vector<Finding> found_;
 };
 
@@ -244,11 +265,11 @@ std::vector<std::string> checklist_of(const KernelResult& k) {
   return list;
 }
 
-// Launch gaps rival the kernels where the mean gap is at least half the kernel's own time.
+// The kernels that a gap of this length rivals.
 std::string small_kernels(const result::RunResult& run, double gap_us) {
   std::string names;
   for (const auto& k : run.kernels) {
-    if (k.launches > 0 && k.time_us < 2 * gap_us) {
+    if (rivals(gap_us, k)) {
       names += fmt::format("{}{} ({})", names.empty() ? "" : ", ", k.name, human(k.time_us, "us"));
     }
   }
@@ -257,19 +278,19 @@ std::string small_kernels(const result::RunResult& run, double gap_us) {
 
 }  // namespace
 
-Diagnosis diagnose(const KernelResult& kernel) {
+Diagnosis diagnose(const KernelResult& kernel, const result::Gaps& gaps) {
   Diagnosis d;
   d.ceiling_pct = percent(kernel.bound.time_us, kernel.time_us);
   d.verdict = verdict_of(kernel, d.ceiling_pct);
   d.occupancy = occupancy_of(kernel);
-  d.findings = Reader(kernel).findings();
+  d.findings = Reader(kernel, mean_launch_gap(gaps)).findings();
   const auto remains = [&](const Finding& f) { return f.estimate_us.value_or(kernel.time_us); };
-  // A saturated unit explains the time better than anything that could be done about it.
-  const auto saturated = [&](const Finding& f) {
-    return f.mechanism == "dram" || f.mechanism == "l2";
+  // The launches around it, or a saturated unit, explain the time better than a remedy inside does.
+  const auto rank = [&](const Finding& f) {
+    return f.mechanism == "launch_gaps" ? 0 : f.mechanism == "dram" || f.mechanism == "l2" ? 1 : 2;
   };
   std::stable_sort(d.findings.begin(), d.findings.end(), [&](const Finding& a, const Finding& b) {
-    return saturated(a) != saturated(b) ? saturated(a) : remains(a) < remains(b);
+    return rank(a) != rank(b) ? rank(a) < rank(b) : remains(a) < remains(b);
   });
   d.binds = d.findings.empty() ? kernel.bound.name : d.findings.front().mechanism;
   d.checklist = checklist_of(kernel);

@@ -32,7 +32,8 @@ struct Diagnosis {
   std::vector<std::string> checklist;  // bytes moved, coalescing, bank conflicts, dtype, L2 reuse
 };
 
-[[nodiscard]] Diagnosis diagnose(const result::KernelResult& kernel);
+// `gaps` are those of the run that the kernel is part of: they may rival a short kernel.
+[[nodiscard]] Diagnosis diagnose(const result::KernelResult& kernel, const result::Gaps& gaps = {});
 
 // What the timeline as a whole suffers from: launch gaps, synchronisations, host work.
 [[nodiscard]] std::vector<Finding> diagnose_timeline(const result::RunResult& run);

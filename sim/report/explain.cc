@@ -34,10 +34,10 @@ std::string findings_text(const std::vector<Finding>& findings, double now_us) {
   return out;
 }
 
-std::string kernel_section(const KernelResult& k, double kernel_time_us) {
-  const auto d = diagnose(k);
+std::string kernel_section(const KernelResult& k, const result::RunResult& run) {
+  const auto d = diagnose(k, run.gaps);
   std::string out = fmt::format("{}: {}, {} of the kernel time\n", k.name, human(k.time_us, "us"),
-                                human(percent(k.time_total_us, kernel_time_us), "pct"));
+                                human(percent(k.time_total_us, run.kernel_time_us), "pct"));
   out += fmt::format("  binds: {}\n  {}\n", d.binds, d.verdict);
   if (!d.occupancy.empty()) { out += fmt::format("  {}\n", d.occupancy); }
   out += findings_text(d.findings, k.time_us);
@@ -72,7 +72,7 @@ std::string explain_text(const result::RunResult& run, const std::string& kernel
                             : findings_text(timeline, run.time_us);
   }
   for (const auto& k : run.kernels) {
-    if (wanted(k, kernel)) { out += "\n" + kernel_section(k, run.kernel_time_us); }
+    if (wanted(k, kernel)) { out += "\n" + kernel_section(k, run); }
   }
   return out;
 }
@@ -87,7 +87,7 @@ std::string explain_json(const result::RunResult& run, const std::string& kernel
                {"kernels", Json::array()}};
   for (const auto& k : run.kernels) {
     if (!wanted(k, kernel)) { continue; }
-    const auto d = diagnose(k);
+    const auto d = diagnose(k, run.gaps);
     Json chain = Json::array();
     for (const auto& l : k.bound.chain) { chain.push_back(to_json(l)); }
     json["kernels"].push_back(
@@ -116,7 +116,7 @@ std::string explain_csv(const result::RunResult& run, const std::string& kernel)
   };
   if (kernel.empty()) { add("", diagnose_timeline(run)); }
   for (const auto& k : run.kernels) {
-    if (wanted(k, kernel)) { add(k.name, diagnose(k).findings); }
+    if (wanted(k, kernel)) { add(k.name, diagnose(k, run.gaps).findings); }
   }
   return out;
 }

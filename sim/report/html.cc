@@ -122,7 +122,7 @@ std::string to_html(const result::RunResult& run) {
           pre(time_text(run));
   body += "<h2>Kernels</h2>\n" + table_html(kernel_table(run)) + stall_bars(run);
   body += "<h2>Details</h2>\n";
-  for (const auto& k : run.kernels) { body += pre(kernel_text(k, run.kernel_time_us)); }
+  for (const auto& k : run.kernels) { body += pre(kernel_text(k, run)); }
   if (!run.expect.empty()) { body += "<h2>Expectations</h2>\n" + pre(expect_text(run.expect)); }
   return page(run.scenario + " on " + run.gpu, body);
 }

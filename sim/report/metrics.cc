@@ -1,12 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "report/metrics.h"
 
-#include <fmt/format.h>
-
 #include <string_view>
 #include <utility>
 
-#include "report/diagnose.h"
 #include "result/describe.h"
 
 namespace wavetail::report {
@@ -80,23 +77,6 @@ std::vector<Metric> metrics() {
   all.push_back({"kernels[].bound.time_us", "us", "what it allows at best", ""});
   all.push_back({"kernels[].bound.chain", "", "every ceiling and what led to it", ""});
   return all;
-}
-
-std::string metrics_page() {
-  std::string page =
-      "# Metrics\n\n"
-      "Generated from the program (`wavetail list metrics`). An `expect` path is the key without "
-      "the suffix "
-      "that\nnames its unit: `kernels.NAME.time`, `kernels.NAME.stall.long_scoreboard`, "
-      "`gaps.launch_bound`.\n\n"
-      "| path | unit | meaning | Nsight Compute |\n|---|---|---|---|\n";
-  for (const auto& m : metrics()) {
-    page += fmt::format("| `{}` | {} | {} | {} |\n", m.path, m.unit, m.sentence,
-                        m.nsight.empty() ? "" : "`" + m.nsight + "`");
-  }
-  page += "\n# What `explain` names\n\n| mechanism | meaning |\n|---|---|\n";
-  for (const auto& m : mechanisms()) { page += fmt::format("| `{}` | {} |\n", m.name, m.sentence); }
-  return page;
 }
 
 }  // namespace wavetail::report

@@ -17,7 +17,4 @@ struct Metric {
 
 [[nodiscard]] std::vector<Metric> metrics();
 
-// The page docs/metrics.md.
-[[nodiscard]] std::string metrics_page();
-
 }  // namespace wavetail::report

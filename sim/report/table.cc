@@ -48,7 +48,10 @@ std::string wrapped(const std::string& text, std::size_t width, std::size_t inde
   std::size_t column = 0;
   std::size_t at = 0;
   while (at < text.size()) {
-    const auto end = std::min(text.find(' ', at), text.size());
+    auto end = std::min(text.find(' ', at), text.size());
+    if (text.compare(end, 2, " %") == 0) {  // a figure and its percent sign stay together
+      end = std::min(text.find(' ', end + 1), text.size());
+    }
     const auto word = text.substr(at, end - at);
     if (column > 0 && column + 1 + word.size() > width) {
       out += "\n" + std::string(indent, ' ');

@@ -39,10 +39,10 @@ std::string gap_note(const GapClass& gap) {
                      human(gap.time_us / static_cast<double>(gap.count), "us"));
 }
 
-// The kernels worth a section of their own: the largest, at most six, each at least 5 % of the
+// The kernels worth a section of their own: the largest, at most four, each at least 5 % of the
 // kernel time.
 std::vector<const KernelResult*> large_kernels(const RunResult& run) {
-  constexpr std::size_t kMost = 6;
+  constexpr std::size_t kMost = 4;
   std::vector<const KernelResult*> large;
   for (const auto& k : run.kernels) {
     if (percent(k.time_total_us, run.kernel_time_us) >= 5) { large.push_back(&k); }
@@ -198,7 +198,7 @@ std::string shares_text(const std::map<std::string, double>& shares) {
 std::string to_text(const RunResult& run) {
   std::string out = header_text(run) + "\n" + time_text(run) + "\n" + kernel_table(run).text(0);
   const auto large = large_kernels(run);
-  for (const auto* k : large) { out += "\n" + kernel_text(*k, run.kernel_time_us); }
+  for (const auto* k : large) { out += "\n" + kernel_text(*k, run); }
   if (large.size() < run.kernels.size()) {
     out += fmt::format(
         "\n{} without details here: `wavetail explain` has them.\n",

@@ -18,7 +18,8 @@ namespace wavetail::report {
 [[nodiscard]] std::string header_text(const result::RunResult& run);
 [[nodiscard]] std::string time_text(const result::RunResult& run);
 [[nodiscard]] Table kernel_table(const result::RunResult& run);
-[[nodiscard]] std::string kernel_text(const result::KernelResult& kernel, double kernel_time_us);
+[[nodiscard]] std::string kernel_text(const result::KernelResult& kernel,
+                                      const result::RunResult& run);
 [[nodiscard]] std::string chain_text(const result::KernelResult& kernel, int indent);
 [[nodiscard]] std::string expect_text(const std::vector<result::ExpectationResult>& expectations);
 

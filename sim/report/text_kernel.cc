@@ -107,12 +107,12 @@ std::string chain_text(const KernelResult& k, int indent) {
   return table.rows().empty() ? "" : table.text(indent);
 }
 
-std::string kernel_text(const KernelResult& k, double kernel_time_us) {
+std::string kernel_text(const KernelResult& k, const result::RunResult& run) {
   std::string out = fmt::format("{}{}: {} launch{}, {} each, {} of the kernel time\n", k.name,
                                 k.role.empty() || k.role == k.name ? "" : " (" + k.role + ")",
                                 k.launches, k.launches == 1 ? "" : "es", human(k.time_us, "us"),
-                                human(percent(k.time_total_us, kernel_time_us), "pct"));
-  const auto d = diagnose(k);
+                                human(percent(k.time_total_us, run.kernel_time_us), "pct"));
+  const auto d = diagnose(k, run.gaps);
   const auto line = [&](std::string_view label, const std::string& text) {
     if (!text.empty()) { out += fmt::format("  {:<10} {}\n", label, wrapped(text, 100, 13)); }
   };

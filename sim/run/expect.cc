@@ -77,7 +77,13 @@ double tolerance_as_written(const Expectation& e) {
   const double decimals = dot == std::string::npos ? 0
                                                    : static_cast<double>(digits.size() - dot - 1);
   const double written = std::stod(digits);
-  const double scale = written == 0 ? 1 : std::abs(*e.value) / written;
+  double scale = 1;  // of the written unit in the expectation's
+  if (written != 0) {
+    scale = std::abs(*e.value) / written;
+  } else if (const auto word = e.wanted.find_first_not_of(' ', end); word != std::string::npos) {
+    const auto unit = e.wanted.substr(word, e.wanted.find(' ', word) - word);
+    scale = convert(unit, e.unit).value_or(1);
+  }
   return std::max(exact, 0.5 * std::pow(10.0, -decimals) * scale * (1 + kExact));
 }
 

@@ -116,6 +116,8 @@ TEST(Diagnose, LaunchGapsThatRivalTheKernel) {
   const auto findings = diagnose_timeline(run);
   ASSERT_EQ(findings.size(), 1U);
   EXPECT_EQ(findings[0].mechanism, "launch_gaps");
+  EXPECT_EQ(diagnose(run.kernels[0], run.gaps).binds, "launch_gaps");
+  EXPECT_EQ(diagnose(run.kernels[0]).binds, "dram");
   EXPECT_NE(findings[0].evidence.find("the gap rivals gate_up (4.00 us)"), std::string::npos)
       << findings[0].evidence;
 }

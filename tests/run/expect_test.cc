@@ -15,6 +15,7 @@ result::RunResult example() {
   r.kernel_time_us = 5200;
   r.gaps.launch_bound_us = 1800;
   r.gaps.launch_bound_count = 324;
+  r.gaps.tail_us = 12;
   result::KernelResult k;
   k.name = "layer.qkv";
   k.launches = 32;
@@ -83,6 +84,8 @@ TEST(Expect, AValueIsExactToTheDigitsWritten) {
   EXPECT_EQ(verdict(value("kernels.layer.qkv.time", 16.0, "us", "16.0 us")), Verdict::Passed);
   EXPECT_EQ(verdict(value("kernels.layer.qkv.time", 16.0, "us", "16.00 us")), Verdict::Failed);
   EXPECT_EQ(verdict(value("kernels.layer.qkv.time", 17, "us", "17 us")), Verdict::Failed);
+  EXPECT_EQ(verdict(value("gaps.tail", 0, "us", "0.0 ms")), Verdict::Passed);  // 12 us
+  EXPECT_EQ(verdict(value("gaps.tail", 0, "us", "0 us")), Verdict::Failed);
   EXPECT_EQ(verdict(value("kernels.layer.qkv.launches", 32.4, "", "32.4")), Verdict::Failed);
 }
 
