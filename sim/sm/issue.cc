@@ -28,6 +28,13 @@ std::int64_t& busy_cycles(result::Counters& c, kernel::Pipe pipe) {
   return c.fp32_busy;
 }
 
+// What follows arithmetic depends on its last result, save loads, whose addresses do not, and what
+// is no instruction of the machine.
+bool needs_results(InstrKind kind) {
+  return kind == InstrKind::Arithmetic || kind == InstrKind::Store || kind == InstrKind::Barrier ||
+         kind == InstrKind::Branch || kind == InstrKind::Exit;
+}
+
 }  // namespace
 
 void Sm::issue(std::uint32_t slot, std::int64_t cycle) {
@@ -42,6 +49,10 @@ void Sm::issue(std::uint32_t slot, std::int64_t cycle) {
 void Sm::step(std::uint32_t slot, Turn& turn) {
   Warp& w = warps_[slot];
   const Instr& instr = w.code->instrs[static_cast<std::size_t>(w.pc)];
+  if (w.results > turn.cycle && needs_results(instr.kind)) {
+    proceed(slot, Reason::Wait, w.results, turn);
+    return;
+  }
   if (turn.budget <= 0 && instr.kind <= InstrKind::Store) {
     pause(slot, Reason::NotSelected, turn.cycle, turn.cycle, turn);
     return;
@@ -108,12 +119,13 @@ void Sm::arithmetic(std::uint32_t slot, const Instr& instr, Turn& turn) {
   count_issue(w, instr, n, turn);
   w.done += n;
   const bool run_over = w.done == instr.count;
+  const std::int64_t last = first + (n - 1) * instr.interval;
   if (run_over) {
     w.done = 0;
     ++w.pc;
+    w.results = last + instr.latency;
   }
-  const std::int64_t last = first + (n - 1) * instr.interval;
-  proceed(slot, Reason::Wait, last + (run_over ? instr.latency : instr.interval), turn);
+  proceed(slot, Reason::Wait, last + (run_over ? 1 : instr.interval), turn);
 }
 
 std::int64_t Sm::address(const Warp& w, const CompiledAccess& a, std::int64_t count_index) const {
@@ -316,7 +328,7 @@ void Sm::block_on(std::uint32_t slot, Reason reason, std::int64_t from, Turn& tu
 void Sm::proceed(std::uint32_t slot, Reason reason, std::int64_t until, Turn& turn) {
   Warp& w = warps_[slot];
   if (until <= turn.cycle) { return; }
-  if (until - turn.cycle > turn.budget) {
+  if (until - turn.cycle > turn.budget || scheduler_of(slot).ready != 0) {
     pause(slot, reason, turn.cycle, until, turn);
     return;
   }
