@@ -110,7 +110,9 @@ struct HbmSpec {
   std::int64_t write_drain = 0;
   Duration read_to_write;  // turnaround
   Duration write_to_read;
-  Duration row_access;  // least time that an access to a row just opened keeps the channel
+  Duration row_access;     // least time that an access to a row just opened keeps the channel
+  std::int64_t banks = 0;  // of a pseudo-channel, each with one open row
+  Duration row_cycle;      // least time between two rows opened in one bank
 };
 
 struct LaunchSpec {

@@ -27,7 +27,7 @@ System::System(const gpu::GpuSpec& spec, const Clocks& clocks, event::Wheel& whe
   for (std::int64_t c = 0; c < spec.hbm.channels; ++c) {
     const auto gathered = mix(seed + static_cast<std::uint64_t>(c)) %
                           static_cast<std::uint64_t>(timing_.channel.drain_bursts);
-    channels_.emplace_back(static_cast<std::int64_t>(gathered));
+    channels_.emplace_back(timing_.channel, static_cast<std::int64_t>(gathered));
     slice_of_channel_.push_back(static_cast<std::uint16_t>(c * spec.l2.slices / spec.hbm.channels));
   }
   for (std::size_t gpc = 0; gpc < spec.gpcs.size(); ++gpc) {
