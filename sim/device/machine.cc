@@ -124,8 +124,8 @@ void Machine::block_free(std::uint16_t sm, std::uint32_t block_slot) {
   dispatch();
 }
 
-// The launch's time ends with its last block; it is complete, and what waits for it may start, when its
-// stores have reached L2 as well.
+// The launch's time ends with its last block; it is complete, and what waits for it may start, when
+// its stores have reached L2 as well.
 void Machine::retired(Launch& launch) {
   launch.ended = wheel_.now();
   close_account(launch);

@@ -50,7 +50,7 @@ Replay::Key Replay::key(const sm::Launch& launch, const L2Directory& l2) {
 }
 
 std::optional<Replay::Repeated> Replay::repeat(const Key& key, sm::Launch& launch,
-                                             L2Directory& l2) const {
+                                               L2Directory& l2) const {
   const auto found = records_.find(key);
   if (found == records_.end()) { return std::nullopt; }
   const Record& r = found->second;
@@ -67,7 +67,8 @@ std::optional<Replay::Repeated> Replay::repeat(const Key& key, sm::Launch& launc
   return r.times;
 }
 
-void Replay::remember(const Key& key, const sm::Launch& launch, unit::Time now, const L2Directory& l2) {
+void Replay::remember(const Key& key, const sm::Launch& launch, unit::Time now,
+                      const L2Directory& l2) {
   Record r;
   r.times = {launch.ended - launch.started, now - launch.ended};
   r.counters = launch.counters;

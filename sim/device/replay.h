@@ -30,10 +30,11 @@ class Replay {
     unit::Duration duration;  // first block placed to last block retired
     unit::Duration drain;     // from there until the last store had reached L2
   };
+
   // How long an earlier identical launch took, if there was one; books its counters on `launch`
   // and puts the launch's lines into L2 as the earlier one left them.
   [[nodiscard]] std::optional<Repeated> repeat(const Key& key, sm::Launch& launch,
-                                                     memory::L2Directory& l2) const;
+                                               memory::L2Directory& l2) const;
 
   // Remembers a launch that is complete at `now` and was alone all the time.
   void remember(const Key& key, const sm::Launch& launch, unit::Time now,

@@ -138,8 +138,7 @@ class System {
   // One interleave unit of a request at its slice.
   struct Piece {
     std::int64_t chunk = -1;
-    int sectors = 0, missing_halves = 0;
-    Time held;  // when pending lines that it hits will be there
+    int sectors = 0, bursts = 0;  // all, and those that DRAM has to bring
   };
 
   std::uint32_t new_request(const Access& access, const Shape* shape);
@@ -149,7 +148,14 @@ class System {
   void send(std::uint32_t id, Time departs);
   void load_arrives(std::uint32_t id);
   void store_arrives(std::uint32_t id);
-  Time read_piece(const Piece& piece, result::Counters& counters);
+
+  struct Served {
+    Time first, last;
+  };
+
+  Time serve(const Piece& piece, result::Counters& counters);
+  Served serve_word(std::int64_t page, std::uint32_t frame, int word, std::uint64_t wanted,
+                    std::uint64_t fetched, result::Counters& counters);
   Time write_back(std::int64_t page, const L2Directory::Sectors& dirty, result::Counters& counters);
   Time make_room(std::uint32_t keep, result::Counters& counters);
   void finish_trip(std::uint32_t id);
@@ -179,7 +185,10 @@ class System {
   std::deque<Shape> shapes_;
   std::vector<std::int32_t> free_shapes_;
   std::vector<Finished> finished_;
-  std::vector<std::uint32_t> merged_with_;  // scratch of load_through_l1
+  // Scratch of load_through_l1.
+  std::vector<std::uint32_t> merged_with_;
+  Shape rest_;
+  std::array<L1::Lookup, kMaxLines> missed_;
 };
 
 }  // namespace wavetail::memory
