@@ -66,6 +66,7 @@ struct CompiledAccess {
     memory::Shape shape;
     std::int64_t cycles = 0;
   };
+
   // At an address with this misalignment (address modulo 128); made when first needed.
   [[nodiscard]] const Request& request(int misalignment) const;
   // Of any shape.

@@ -93,8 +93,8 @@ void Sm::arithmetic(std::uint32_t slot, const Instr& instr, Turn& turn) {
   Warp& w = warps_[slot];
   event::CycleServer& pipe = scheduler_of(slot).pipes[static_cast<std::size_t>(instr.pipe)];
   if (pipe.free_at() > turn.cycle) {
-    pause(slot, Reason::MathPipeThrottle, turn.cycle, pipe.free_at(), turn);
-    return;
+    proceed(slot, Reason::MathPipeThrottle, pipe.free_at(), turn);
+    if (turn.over) { return; }
   }
   const std::int64_t n = std::min(instr.count - w.done, turn.budget);
   const std::int64_t first = turn.cycle;
@@ -128,7 +128,8 @@ std::int64_t Sm::address(const Warp& w, const CompiledAccess& a, std::int64_t co
 
 // Random lanes get new addresses every time; everything else comes from the access' table of
 // shapes.
-const CompiledAccess::Request& Sm::request_at(const Warp& w, const CompiledAccess& a, std::int64_t at) {
+const CompiledAccess::Request& Sm::request_at(const Warp& w, const CompiledAccess& a,
+                                              std::int64_t at) {
   if (!a.random) { return a.request(static_cast<int>(at % memory::kLineBytes)); }
   const std::int64_t base = w.launch->array_base[static_cast<std::size_t>(a.array)];
   const std::int64_t start = at / memory::kLineBytes * memory::kLineBytes;
@@ -143,7 +144,8 @@ const CompiledAccess::Request& Sm::request_at(const Warp& w, const CompiledAcces
     state = memory::mix(state + lane + 1);
     offsets[lane] = base + static_cast<std::int64_t>(state % elements) * a.width - start;
   }
-  random_request_ = a.request_of(memory::coalesce({offsets.data(), a.lane_offsets.size()}, a.width, 0));
+  random_request_ = a.request_of(
+      memory::coalesce({offsets.data(), a.lane_offsets.size()}, a.width, 0));
   return random_request_;
 }
 
