@@ -48,7 +48,7 @@ wavetail_room(device sm bound)
 wavetail_room(library gpu kernel occupancy)
 wavetail_room(host device)
 # floor 8
-wavetail_room(scenario library host config)
+wavetail_room(scenario library host config USES nlohmann_json::nlohmann_json)
 # floor 9
 wavetail_room(run scenario USES Threads::Threads)
 # floor 11

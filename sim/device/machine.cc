@@ -30,7 +30,10 @@ Machine::Machine(const gpu::GpuSpec& gpu, event::Wheel& wheel, const MachineOpti
 void Machine::start(Launch& launch) {
   launch.started = wheel_.now();
   launch.presence = std::vector<sm::Presence>(sms_.size());
-  for (sm::Presence& p : launch.presence) { p.account.counters = &launch.counters; }
+  for (sm::Presence& p : launch.presence) {
+    p.account.counters = &launch.counters;
+    p.account.stores_under_way = &launch.stores_under_way;
+  }
   resident_.push_back(&launch);
   if (launch.kernel->duration) {
     const Time end = wheel_.now() + *launch.kernel->duration;
@@ -41,9 +44,10 @@ void Machine::start(Launch& launch) {
   launch.l2_bytes_at_start = Replay::held_bytes(launch, memory_.l2());
   if (options_.replay) {
     key_ = Replay::key(launch, memory_.l2());
-    if (const auto duration = replay_.repeat(key_, launch, memory_.l2())) {
+    if (const auto repeated = replay_.repeat(key_, launch, memory_.l2())) {
       launch.replayed = true;
-      const Time end = wheel_.now() + *duration;
+      launch.ended = wheel_.now() + repeated->duration;
+      const Time end = launch.ended + repeated->drain;
       wheel_.schedule(
           {end, Target::Device, static_cast<std::uint8_t>(Kind::StandInDone), 0, launch.id});
       return;
@@ -56,6 +60,7 @@ void Machine::start(Launch& launch) {
 void Machine::handle(const Event& e) {
   if (e.target == Target::Sm) {
     sms_[e.unit].handle(e);
+    if (!draining_.empty()) { complete_drained(); }
   } else if (e.target == Target::Memory) {
     memory_.handle(e);
   } else if (e.kind == sm::kBlockFree) {
@@ -67,7 +72,7 @@ void Machine::handle(const Event& e) {
     const auto done = std::find_if(resident_.begin(), resident_.end(),
                                    [&](const Launch* l) { return l->id == e.a; });
     Launch& launch = **done;
-    launch.ended = wheel_.now();
+    if (!launch.replayed) { launch.ended = wheel_.now(); }
     resident_.erase(done);
     announce(launch);
   }
@@ -115,15 +120,34 @@ void Machine::dispatch() {
 void Machine::block_free(std::uint16_t sm, std::uint32_t block_slot) {
   Launch& launch = *sms_[sm].retire(block_slot);
   blocks_.reopen(sm);
-  if (launch.retired == launch.blocks) { complete(launch); }
+  if (launch.retired == launch.blocks) { retired(launch); }
   dispatch();
 }
 
-void Machine::complete(Launch& launch) {
+// The launch's time ends with its last block; it is complete, and what waits for it may start, when
+// its stores have reached L2 as well.
+void Machine::retired(Launch& launch) {
   launch.ended = wheel_.now();
   close_account(launch);
+  draining_.push_back(&launch);
+  complete_drained();
+}
+
+void Machine::complete_drained() {
+  for (std::size_t i = 0; i < draining_.size();) {
+    Launch& launch = *draining_[i];
+    if (launch.stores_under_way > 0) {
+      ++i;
+      continue;
+    }
+    draining_.erase(draining_.begin() + static_cast<std::ptrdiff_t>(i));
+    complete(launch);
+  }
+}
+
+void Machine::complete(Launch& launch) {
   resident_.erase(std::find(resident_.begin(), resident_.end(), &launch));
-  if (options_.replay) { replay_.remember(key_, launch, memory_.l2()); }
+  if (options_.replay) { replay_.remember(key_, launch, wheel_.now(), memory_.l2()); }
   announce(launch);
 }
 

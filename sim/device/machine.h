@@ -62,6 +62,8 @@ class Machine {
 
   void dispatch();
   void block_free(std::uint16_t sm, std::uint32_t block_slot);
+  void retired(sm::Launch& launch);
+  void complete_drained();
   void complete(sm::Launch& launch);
   void close_account(sm::Launch& launch);
   void announce(const sm::Launch& launch);
@@ -78,6 +80,7 @@ class Machine {
   unit::Duration dispatch_time_;  // per block
   bool dispatch_pending_ = false;
   std::vector<sm::Launch*> resident_;
+  std::vector<sm::Launch*> draining_;  // all blocks retired, stores still on their way
   Replay replay_;
   Replay::Key key_;  // of the launch being simulated, if replay is on
 };

@@ -49,8 +49,8 @@ Replay::Key Replay::key(const sm::Launch& launch, const L2Directory& l2) {
   return key;
 }
 
-std::optional<unit::Duration> Replay::repeat(const Key& key, sm::Launch& launch,
-                                             L2Directory& l2) const {
+std::optional<Replay::Repeated> Replay::repeat(const Key& key, sm::Launch& launch,
+                                               L2Directory& l2) const {
   const auto found = records_.find(key);
   if (found == records_.end()) { return std::nullopt; }
   const Record& r = found->second;
@@ -64,12 +64,13 @@ std::optional<unit::Duration> Replay::repeat(const Key& key, sm::Launch& launch,
   }
   // What the launch displaced was written back by the earlier one's account.
   l2.shrink(L2Directory::kNoFrame, [](std::int64_t, const L2Directory::Sectors&) {});
-  return r.duration;
+  return r.times;
 }
 
-void Replay::remember(const Key& key, const sm::Launch& launch, const L2Directory& l2) {
+void Replay::remember(const Key& key, const sm::Launch& launch, unit::Time now,
+                      const L2Directory& l2) {
   Record r;
-  r.duration = launch.ended - launch.started;
+  r.times = {launch.ended - launch.started, now - launch.ended};
   r.counters = launch.counters;
   for (const sm::Presence& p : launch.presence) { r.reached.push_back(p.reached); }
   const std::vector<L2Directory::Range> ranges = ranges_of(launch);

@@ -26,13 +26,19 @@ class Replay {
   [[nodiscard]] static std::int64_t held_bytes(const sm::Launch& launch,
                                                const memory::L2Directory& l2);
 
-  // The duration of an earlier identical launch, if there was one; books its counters on `launch`
-  // and puts the launch's lines into L2 as the earlier one left them.
-  [[nodiscard]] std::optional<unit::Duration> repeat(const Key& key, sm::Launch& launch,
-                                                     memory::L2Directory& l2) const;
+  struct Repeated {
+    unit::Duration duration;  // first block placed to last block retired
+    unit::Duration drain;     // from there until the last store had reached L2
+  };
 
-  // Remembers a launch that has just ended and was alone all the time.
-  void remember(const Key& key, const sm::Launch& launch, const memory::L2Directory& l2);
+  // How long an earlier identical launch took, if there was one; books its counters on `launch`
+  // and puts the launch's lines into L2 as the earlier one left them.
+  [[nodiscard]] std::optional<Repeated> repeat(const Key& key, sm::Launch& launch,
+                                               memory::L2Directory& l2) const;
+
+  // Remembers a launch that is complete at `now` and was alone all the time.
+  void remember(const Key& key, const sm::Launch& launch, unit::Time now,
+                const memory::L2Directory& l2);
 
  private:
   struct ArrayPages {
@@ -42,7 +48,7 @@ class Replay {
   };
 
   struct Record {
-    unit::Duration duration;
+    Repeated times;
     result::Counters counters;
     std::vector<bool> reached;     // by SM
     std::vector<ArrayPages> left;  // in L2 afterwards, oldest first

@@ -113,21 +113,32 @@ std::optional<std::string> Catalog::find(std::string_view name) const {
 std::optional<std::string> Catalog::inside(const std::string& file, const std::string& beside,
                                            const config::Place& place,
                                            config::Diagnostics& diagnostics) const {
-  const fs::path path = fs::path(file).is_absolute() ? fs::path(file) : fs::path(beside) / file;
-  std::error_code error;
-  const fs::path real = fs::weakly_canonical(path, error);
-  std::vector<std::string> folders = folders_;
-  folders.push_back(beside.empty() ? "." : beside);
-  for (const std::string& folder : folders) {
-    std::error_code folder_error;
-    const fs::path root = fs::canonical(folder, folder_error);
-    if (!error && !folder_error && !fs::path(file).is_absolute() && is_within(real, root)) {
-      return path.lexically_normal().string();
-    }
+  std::vector<std::string> folders{beside.empty() ? "." : beside};
+  folders.insert(folders.end(), folders_.begin(), folders_.end());
+  const auto allowed = [&](const fs::path& real) {
+    return std::any_of(folders.begin(), folders.end(), [&](const std::string& folder) {
+      std::error_code error;
+      const fs::path root = fs::canonical(folder, error);
+      return !error && is_within(real, root);
+    });
+  };
+  std::optional<std::string> absent;
+  for (const std::string& folder :
+       fs::path(file).is_absolute() ? std::vector<std::string>{} : folders) {
+    const fs::path path = (fs::path(folder) / file).lexically_normal();
+    std::error_code error;
+    const fs::path real = fs::weakly_canonical(path, error);
+    if (error || !allowed(real)) { continue; }
+    if (fs::exists(path, error)) { return path.string(); }
+    absent = absent.value_or(path.string());
   }
-  diagnostics.error(place, "'" + file +
-                               "' lies outside the search path; allowed are files beside this one" +
-                               (folders_.empty() ? "" : " and in " + base::joined(folders_)));
+  if (absent) {
+    diagnostics.error(place, "there is no file '" + *absent + "'");
+  } else {
+    diagnostics.error(
+        place, "'" + file + "' lies outside the search path; allowed are files beside this one" +
+                   (folders_.empty() ? "" : " and in " + base::joined(folders_)));
+  }
   return std::nullopt;
 }
 
@@ -151,13 +162,7 @@ std::optional<std::string> Catalog::resolve(const std::string& which, const std:
 }
 
 std::optional<Document> Catalog::load_chain(const std::string& file, std::vector<std::string> above,
-                                            const config::Place* asked,
                                             config::Diagnostics& diagnostics) const {
-  std::error_code error;
-  if (asked != nullptr && !fs::exists(file, error)) {
-    diagnostics.error(*asked, "there is no file '" + file + "'");
-    return std::nullopt;
-  }
   auto root = config::load_file(file, diagnostics);
   if (!root) { return std::nullopt; }
   Document document{std::move(*root), {}};
@@ -181,7 +186,7 @@ std::optional<Document> Catalog::load_chain(const std::string& file, std::vector
                                  "); one level of 'base' is allowed");
     return std::nullopt;
   }
-  auto below = load_chain(*next, std::move(above), &place, diagnostics);
+  auto below = load_chain(*next, std::move(above), diagnostics);
   return below ? std::optional(merge(std::move(*below), std::move(document))) : std::nullopt;
 }
 
@@ -189,12 +194,12 @@ std::optional<Document> Catalog::load(const std::string& which, const std::strin
                                       const config::Place& place,
                                       config::Diagnostics& diagnostics) const {
   const auto file = resolve(which, beside, place, diagnostics);
-  return file ? load_chain(*file, {}, &place, diagnostics) : std::nullopt;
+  return file ? load_chain(*file, {}, diagnostics) : std::nullopt;
 }
 
 std::optional<Document> Catalog::load_file(const std::string& file,
                                            config::Diagnostics& diagnostics) const {
-  return load_chain(file, {}, nullptr, diagnostics);
+  return load_chain(file, {}, diagnostics);
 }
 
 bool is_file_name(std::string_view which) {

@@ -59,7 +59,6 @@ class Catalog {
                                                    config::Diagnostics& diagnostics) const;
   [[nodiscard]] std::optional<Document> load_chain(const std::string& file,
                                                    std::vector<std::string> above,
-                                                   const config::Place* asked,
                                                    config::Diagnostics& diagnostics) const;
 
   std::vector<std::string> folders_;

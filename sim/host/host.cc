@@ -220,11 +220,11 @@ void Host::kernel_done(std::uint32_t number) {
   LaunchRecord& record = log_.launches[number];
   record.ended = launch->ended;
   record.replayed = launch->replayed;
-  end_ = std::max(end_, record.ended);
+  end_ = std::max(end_, wheel_.now());
   on_complete_(*launch, record);
   Stream& s = streams_[record.stream];
   s.busy = false;
-  s.last_end = record.ended;
+  s.last_end = wheel_.now();
   ++s.completed;
   --under_way_;
   advance(s);

@@ -10,14 +10,13 @@ namespace {
 constexpr std::int64_t kStrangerPage = std::int64_t{1} << 42;
 
 // One bit per line that has any of its four sectors set.
+std::uint64_t lines_with_any(std::uint64_t sectors) {
+  sectors |= sectors >> 1;
+  return (sectors | sectors >> 2) & 0x1111111111111111ULL;
+}
+
 std::int64_t lines_of(const L2Directory::Sectors& s) {
-  std::int64_t n = 0;
-  for (std::uint64_t w : s) {
-    w |= w >> 1;
-    w |= w >> 2;
-    n += std::popcount(w & 0x1111111111111111ULL);
-  }
-  return n;
+  return std::popcount(lines_with_any(s[0])) + std::popcount(lines_with_any(s[1]));
 }
 
 std::int64_t sectors_of(const L2Directory::Sectors& s) {
@@ -59,18 +58,16 @@ std::uint32_t L2Directory::find_or_claim(std::int64_t page) {
   return frame;
 }
 
-void L2Directory::install(std::uint32_t frame, int line, std::uint8_t sectors, bool dirty) {
-  const auto word = static_cast<std::size_t>(line >> 4);
-  const int shift = (line & 15) * 4;
-  std::uint64_t& v = frames_[frame].valid[word];
-  if (((v >> shift) & 15) == 0) { ++lines_; }
-  const std::uint64_t bits = static_cast<std::uint64_t>(sectors) << shift;
-  v |= bits;
-  if (dirty) {
-    std::uint64_t& d = frames_[frame].dirty[word];
-    dirty_sectors_ += std::popcount(bits & ~d);
-    d |= bits;
-  }
+void L2Directory::install(std::uint32_t frame, int word, std::uint64_t sectors,
+                          std::uint64_t dirty) {
+  const auto w = static_cast<std::size_t>(word);
+  std::uint64_t& v = frames_[frame].valid[w];
+  const std::int64_t before = std::popcount(lines_with_any(v));
+  v |= sectors;
+  lines_ += std::popcount(lines_with_any(v)) - before;
+  std::uint64_t& d = frames_[frame].dirty[w];
+  dirty_sectors_ += std::popcount(dirty & ~d);
+  d |= dirty;
 }
 
 void L2Directory::unlink(std::uint32_t frame) {

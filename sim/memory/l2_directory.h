@@ -25,6 +25,7 @@ inline constexpr int kLinesPerPage = 32;
 class L2Directory {
  public:
   using Sectors = std::array<std::uint64_t, 2>;  // one bit per 32 B sector of a page
+  static constexpr int kLinesPerFill = 4;        // lines whose fills are timed together
   static constexpr std::uint32_t kNoFrame = PageTable::kAbsent;
 
   explicit L2Directory(std::int64_t capacity_lines);
@@ -40,24 +41,20 @@ class L2Directory {
     __builtin_prefetch(&frames_[frame == kNoFrame ? 0 : frame]);
   }
 
-  // Of the four sectors of `line` (0..31), which are valid?
-  [[nodiscard]] std::uint8_t valid(std::uint32_t frame, int line) const {
-    const Sectors& v = frames_[frame].valid;
-    return static_cast<std::uint8_t>((v[static_cast<std::size_t>(line >> 4)] >> ((line & 15) * 4)) &
-                                     15);
-  }
+  // The valid sectors of the page.
+  [[nodiscard]] const Sectors& valid(std::uint32_t frame) const { return frames_[frame].valid; }
 
-  // Marks sectors of a line valid (and dirty).
-  void install(std::uint32_t frame, int line, std::uint8_t sectors, bool dirty);
+  // Marks sectors of word 0 or 1 of the page's bitmap valid, and some of them dirty.
+  void install(std::uint32_t frame, int word, std::uint64_t sectors, std::uint64_t dirty);
 
-  // When the last fill under way for the 512 bytes around the line is there; in the past if none
+  // When the last fill under way for the group of kLinesPerFill lines is there; in the past if none
   // is.
-  [[nodiscard]] Time ready(std::uint32_t frame, int line) const {
-    return frames_[frame].ready[static_cast<std::size_t>(line / kLinesPerFill)];
+  [[nodiscard]] Time ready(std::uint32_t frame, int group) const {
+    return frames_[frame].ready[static_cast<std::size_t>(group)];
   }
 
-  void set_ready(std::uint32_t frame, int line, Time t) {
-    Time& ready = frames_[frame].ready[static_cast<std::size_t>(line / kLinesPerFill)];
+  void set_ready(std::uint32_t frame, int group, Time t) {
+    Time& ready = frames_[frame].ready[static_cast<std::size_t>(group)];
     ready = std::max(ready, t);
   }
 
@@ -107,8 +104,6 @@ class L2Directory {
   [[nodiscard]] std::int64_t capacity_lines() const { return capacity_; }
 
  private:
-  static constexpr int kLinesPerFill = 4;
-
   struct alignas(128) Frame {
     std::int64_t page = -1;  // -1: free
     std::uint32_t older = kNoFrame, newer = kNoFrame;

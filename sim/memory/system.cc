@@ -9,19 +9,6 @@ namespace wavetail::memory {
 using event::Event;
 using event::Target;
 
-namespace {
-
-// Bursts of 64 B that hold any of a line's four sectors, as a mask of sectors in whole halves.
-std::uint8_t whole_halves(std::uint8_t sectors) {
-  return static_cast<std::uint8_t>(((sectors & 3) != 0 ? 3 : 0) | ((sectors & 12) != 0 ? 12 : 0));
-}
-
-int halves(std::uint8_t sectors) {
-  return ((sectors & 3) != 0 ? 1 : 0) + ((sectors & 12) != 0 ? 1 : 0);
-}
-
-}  // namespace
-
 System::System(const gpu::GpuSpec& spec, const Clocks& clocks, event::Wheel& wheel,
                std::uint64_t seed)
     : wheel_(wheel),
@@ -117,8 +104,8 @@ System::LoadOutcome System::load(const Access& access) {
 System::LoadOutcome System::load_through_l1(const Access& access) {
   const Shape& shape = *access.shape;
   L1& l1 = l1_[access.sm];
-  Shape rest;
-  std::array<L1::Lookup, kMaxLines> missed;
+  Shape& rest = rest_;
+  rest.lines = rest.sectors = 0;
   merged_with_.clear();
   int hits = 0;
   for (int i = 0; i < shape.lines; ++i) {
@@ -130,7 +117,7 @@ System::LoadOutcome System::load_through_l1(const Access& access) {
     }
     if (found.miss != 0) {
       const auto m = static_cast<std::size_t>(rest.lines++);
-      missed[m] = found;
+      missed_[m] = found;
       rest.delta[m] = shape.delta[n];
       rest.mask[m] = found.miss;
       rest.sectors += std::popcount(found.miss);
@@ -161,7 +148,7 @@ System::LoadOutcome System::load_through_l1(const Access& access) {
   if (rest.lines > 0) {
     ++requests_[id].waits;
     for (std::size_t m = 0; m < static_cast<std::size_t>(rest.lines); ++m) {
-      l1.await(missed[m], id);
+      l1.await(missed_[m], id);
     }
     requests_[id].in_l1 = true;
     requests_[id].bytes = rest.sectors * kSectorBytes;
@@ -179,8 +166,8 @@ bool System::is_far(std::uint16_t sm, std::int64_t line) const {
 void System::send(std::uint32_t id, Time departs) {
   Request& r = requests_[id];
   r.account->in_flight.depart(r.issued, r.bytes);
-  const bool far = is_far(r.sm, r.base_line + r.shape->delta[0]);
-  const Time arrives = departs + timing_.to_l2 + (far ? timing_.far_extra : Duration{0});
+  r.far = is_far(r.sm, r.base_line + r.shape->delta[0]);
+  const Time arrives = departs + timing_.to_l2 + (r.far ? timing_.far_extra : Duration{0});
   wheel_.schedule(
       {arrives, Target::Memory, static_cast<std::uint8_t>(Kind::LoadArrives), r.sm, id});
 }
@@ -192,6 +179,7 @@ void System::store(const Access& access) {
   c.store_sectors += shape.sectors;
   c.useful_store_bytes += shape.useful_bytes;
   c.egress_bytes += shape.sectors * kSectorBytes;
+  ++*access.account->stores_under_way;
   const std::uint32_t id = new_request(access, access.shape);
   const auto out = egress_[access.sm].reserve(
       access.departs, timing_.egress[static_cast<std::size_t>(shape.sectors)]);
@@ -213,172 +201,11 @@ void System::prefetch_tags(std::uint32_t request) const {
   l2_.prefetch((r.base_line + r.shape->delta[0]) / kLinesPerPage);
 }
 
-// Consecutive interleave units go round all channels; each round starts at a hashed channel, so
-// that no power-of-two stride stays on a few of them, and any number of channels is filled evenly.
-System::Place System::place(std::int64_t chunk) const {
-  const auto n = static_cast<std::uint64_t>(chunk);
-  const std::uint64_t round = channels_divider_.quotient(n);
-  const std::uint64_t within = n - round * channels_divider_.divisor();
-  const std::uint64_t start = channels_divider_.remainder(mix(round) >> 24);
-  std::uint64_t channel = within + start;
-  channel -= channel >= channels_divider_.divisor() ? channels_divider_.divisor() : 0;
-  return {static_cast<std::size_t>(channel),
-          static_cast<std::int64_t>(chunks_per_row_.quotient(round))};
-}
-
-// A piece takes its slice, then, for what is missing, its channel. Returns when all its data are at
-// the slice.
-Time System::read_piece(const Piece& piece, result::Counters& counters) {
-  const Place at = place(piece.chunk);
-  const Time served = slices_[slice_of_channel_[at.channel]]
-                          .reserve(wheel_.now(),
-                                   timing_.slice[static_cast<std::size_t>(piece.sectors)])
-                          .end;
-  Time ready = std::max(served, piece.held);
-  if (piece.missing_halves > 0) {
-    const Time data = channels_[at.channel].read(timing_.channel, served + timing_.to_dram, at.row,
-                                                 piece.missing_halves);
-    counters.dram_read_bytes += piece.missing_halves * 2 * kSectorBytes;
-    ready = std::max(ready, data + timing_.from_dram);
-  }
-  return ready;
-}
-
-void System::load_arrives(std::uint32_t id) {
-  Request& r = requests_[id];
-  const Shape& shape = *r.shape;
-  result::Counters& c = *r.account->counters;
-  c.l2_read_sectors += shape.sectors;
-  Time first{INT64_MAX};
-  Time last{0};
-  std::int64_t page = -1;
-  std::uint32_t frame = L2Directory::kNoFrame;
-  Piece piece;
-  std::array<int, 2 * kLinesPerPage> fresh;  // lines of the open piece whose arrival is to be noted
-  std::array<std::uint32_t, 2 * kLinesPerPage> fresh_frame;
-  std::size_t fresh_count = 0;
-  auto close = [&] {
-    if (piece.chunk < 0) { return; }
-    const Time ready = read_piece(piece, c);
-    for (std::size_t i = 0; i < fresh_count; ++i) {
-      l2_.set_ready(fresh_frame[i], fresh[i], ready);
-    }
-    fresh_count = 0;
-    first = std::min(first, ready);
-    last = std::max(last, ready);
-  };
-  for (int i = 0; i < shape.lines; ++i) {
-    const auto n = static_cast<std::size_t>(i);
-    const std::int64_t line = r.base_line + shape.delta[n];
-    const std::int64_t chunk = line >> chunk_shift_;
-    if (chunk != piece.chunk || fresh_count == fresh.size()) {
-      close();
-      piece = {chunk, 0, 0, Time{}};
-    }
-    if (line / kLinesPerPage != page) {
-      page = line / kLinesPerPage;
-      frame = l2_.find_or_claim(page);
-    }
-    const int within = static_cast<int>(line & (kLinesPerPage - 1));
-    const std::uint8_t valid = l2_.valid(frame, within);
-    const auto missing = static_cast<std::uint8_t>(shape.mask[n] & ~valid);
-    piece.sectors += std::popcount(shape.mask[n]);
-    if (missing != shape.mask[n]) { piece.held = std::max(piece.held, l2_.ready(frame, within)); }
-    c.l2_hit_sectors += std::popcount(static_cast<std::uint8_t>(shape.mask[n] & valid));
-    if (missing != 0) {
-      const auto fetched = static_cast<std::uint8_t>(whole_halves(missing) & ~valid);
-      piece.missing_halves += halves(missing);
-      c.l2_fill_bytes += std::popcount(whole_halves(missing)) * kSectorBytes;
-      l2_.install(frame, within, fetched, false);
-      fresh[fresh_count] = within;
-      fresh_frame[fresh_count++] = frame;
-    }
-  }
-  close();
-  last = std::max(last, make_room(frame, c));
-  const bool far = is_far(r.sm, r.base_line + shape.delta[0]);
-  const Duration back = timing_.from_l2 + (far ? timing_.far_extra : Duration{0});
-  r.first_data = first + back;
-  wheel_.schedule(
-      {last + back, Target::Sm, static_cast<std::uint8_t>(SmNotice::LoadReturned), r.sm, id});
-}
-
-// Full sectors replace what was there; a sector that is only partly written and not held is
-// fetched, which nobody waits for but which costs the channel its burst.
-void System::store_arrives(std::uint32_t id) {
-  Request& r = requests_[id];
-  const Shape& shape = *r.shape;
-  result::Counters& c = *r.account->counters;
-  c.l2_write_sectors += shape.sectors;
-  Time accepted = wheel_.now();
-  std::int64_t page = -1;
-  std::uint32_t frame = L2Directory::kNoFrame;
-  for (int i = 0; i < shape.lines; ++i) {
-    const auto n = static_cast<std::size_t>(i);
-    const std::int64_t line = r.base_line + shape.delta[n];
-    if (line / kLinesPerPage != page) {
-      page = line / kLinesPerPage;
-      frame = l2_.find_or_claim(page);
-    }
-    const int within = static_cast<int>(line & (kLinesPerPage - 1));
-    const std::uint8_t valid = l2_.valid(frame, within);
-    c.l2_hit_sectors += std::popcount(static_cast<std::uint8_t>(shape.mask[n] & valid));
-    const auto to_fetch = static_cast<std::uint8_t>(shape.mask[n] & ~shape.covered[n] & ~valid);
-    Piece piece{line >> chunk_shift_, std::popcount(shape.mask[n]), halves(to_fetch), Time{}};
-    if (to_fetch != 0) {
-      c.l2_fill_bytes += std::popcount(whole_halves(to_fetch)) * kSectorBytes;
-      l2_.install(frame, within, static_cast<std::uint8_t>(whole_halves(to_fetch) & ~valid), false);
-    }
-    const Time ready = read_piece(piece, c);
-    l2_.install(frame, within, shape.mask[n], true);
-    if (to_fetch != 0) { l2_.set_ready(frame, within, ready); }
-  }
-  accepted = std::max(accepted, make_room(frame, c));
-  const auto lines = static_cast<std::uint32_t>(shape.lines);
-  wheel_.schedule(
-      {accepted, Target::Sm, static_cast<std::uint8_t>(SmNotice::StoreAccepted), r.sm, lines});
-  release_request(id);
-}
-
-Time System::make_room(std::uint32_t keep, result::Counters& counters) {
-  Time accepted{0};
-  if (l2_.lines() > l2_.capacity_lines()) {
-    l2_.shrink(keep, [&](std::int64_t page, const L2Directory::Sectors& dirty) {
-      accepted = std::max(accepted, write_back(page, dirty, counters));
-    });
-  }
-  return accepted;
-}
-
-// The dirty halves of an evicted page join the write queues of their channels. Returns when the
-// last queue has taken its share.
-Time System::write_back(std::int64_t page, const L2Directory::Sectors& dirty,
-                        result::Counters& counters) {
-  Time accepted{0};
-  std::int64_t chunk = -1;
-  std::int64_t bursts = 0;
-  auto flush = [&] {
-    if (bursts > 0) {
-      accepted = std::max(
-          accepted, channels_[place(chunk).channel].write(timing_.channel, wheel_.now(), bursts));
-    }
-    bursts = 0;
-  };
-  for (int line = 0; line < kLinesPerPage; ++line) {
-    const auto sectors = static_cast<std::uint8_t>(
-        (dirty[static_cast<std::size_t>(line >> 4)] >> ((line & 15) * 4)) & 15);
-    if (sectors == 0) { continue; }
-    const std::int64_t next = (page * kLinesPerPage + line) >> chunk_shift_;
-    if (next != chunk) {
-      flush();
-      chunk = next;
-    }
-    bursts += halves(sectors);
-    counters.l2_writeback_bytes += std::popcount(sectors) * kSectorBytes;
-    counters.dram_write_bytes += std::popcount(sectors) * kSectorBytes;
-  }
-  flush();
-  return accepted;
+int System::accepted(std::uint32_t request) {
+  const Request& r = requests_[request];
+  --*r.account->stores_under_way;
+  release_request(request);
+  return r.lines;
 }
 
 // The data cross the GPC's and the SM's port: they could start when the first piece was there and

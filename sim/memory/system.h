@@ -26,12 +26,13 @@ namespace wavetail::memory {
 // Event kinds that this room sends to an SM (Target::Sm).
 enum class SmNotice : std::uint8_t {
   LoadReturned = 100,   // a: request; call returned()
-  StoreAccepted = 101,  // a: lines of store credit that are free again
+  StoreAccepted = 101,  // a: request; call accepted()
 };
 
 // What a launch does on one SM is booked here.
 struct Account {
   result::Counters* counters = nullptr;
+  std::int64_t* stores_under_way = nullptr;  // of the launch, on all SMs
   InFlight in_flight;
 };
 
@@ -79,6 +80,9 @@ class System {
     finish_trip(request);
     for (const Finished& f : finished_) { finished(f); }
   }
+
+  // To be called at a StoreAccepted event: lines of store credit that are free again.
+  [[nodiscard]] int accepted(std::uint32_t request);
 
   void handle(const event::Event& e);
 
@@ -134,8 +138,7 @@ class System {
   // One interleave unit of a request at its slice.
   struct Piece {
     std::int64_t chunk = -1;
-    int sectors = 0, missing_halves = 0;
-    Time held;  // when pending lines that it hits will be there
+    int sectors = 0, bursts = 0;  // all, and those that DRAM has to bring
   };
 
   std::uint32_t new_request(const Access& access, const Shape* shape);
@@ -145,7 +148,14 @@ class System {
   void send(std::uint32_t id, Time departs);
   void load_arrives(std::uint32_t id);
   void store_arrives(std::uint32_t id);
-  Time read_piece(const Piece& piece, result::Counters& counters);
+
+  struct Served {
+    Time first, last;
+  };
+
+  Time serve(const Piece& piece, result::Counters& counters);
+  Served serve_word(std::int64_t page, std::uint32_t frame, int word, std::uint64_t wanted,
+                    std::uint64_t fetched, result::Counters& counters);
   Time write_back(std::int64_t page, const L2Directory::Sectors& dirty, result::Counters& counters);
   Time make_room(std::uint32_t keep, result::Counters& counters);
   void finish_trip(std::uint32_t id);
@@ -175,7 +185,10 @@ class System {
   std::deque<Shape> shapes_;
   std::vector<std::int32_t> free_shapes_;
   std::vector<Finished> finished_;
-  std::vector<std::uint32_t> merged_with_;  // scratch of load_through_l1
+  // Scratch of load_through_l1.
+  std::vector<std::uint32_t> merged_with_;
+  Shape rest_;
+  std::array<L1::Lookup, kMaxLines> missed_;
 };
 
 }  // namespace wavetail::memory

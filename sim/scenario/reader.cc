@@ -114,6 +114,19 @@ void read_assumptions(const MapReader& map, Scenario& out, Diagnostics& diagnost
   if (map.read("model_bytes", bytes, {"1 B", "1000 TB"})) { out.model_bytes = bytes; }
 }
 
+// The timeline as `host.mode` and `host.syncs` have it.
+std::vector<host::Item> read_items(const MapReader& map, const KernelSet& kernels,
+                                   Diagnostics& diagnostics) {
+  constexpr double kMostNodes = 1e6;
+  auto items = read_timeline(map.at("timeline"), kernels);
+  const TimelineMode mode = read_mode(map.find("host"), diagnostics);
+  if (mode.graph && expanded(items) > kMostNodes) {
+    map.at("host").complain("'mode: graph' takes timelines of up to 1000000 launches");
+    return items;
+  }
+  return apply_mode(std::move(items), mode);
+}
+
 void read_schema(const MapReader& map) {
   std::string schema;
   if (map.read_text("schema", schema) && schema != "wavetail/scenario/1") {
@@ -176,7 +189,7 @@ Scenario read_scenario(config::Node root, std::span<const Setting> settings, Gpu
   KernelSet kernels;
   if (map.has("kernels")) { kernels = read_kernels(map.at("kernels"), spec); }
   out.timeline.costs = read_host(map.find("host"), spec, diagnostics);
-  if (map.has("timeline")) { out.timeline.items = read_timeline(map.at("timeline"), kernels); }
+  if (map.has("timeline")) { out.timeline.items = read_items(map, kernels, diagnostics); }
   out.simulation = read_simulation(map.find("simulation"), diagnostics);
   out.initial_l2 = read_initial(map.find("initial"), diagnostics);
   read_assumptions(map, out, diagnostics);

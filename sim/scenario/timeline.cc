@@ -192,6 +192,8 @@ class TimelineReader {
   config::Diagnostics& diagnostics_;
 };
 
+}  // namespace
+
 double expanded(const std::vector<Item>& items) {
   double n = 0;
   for (const Item& item : items) {
@@ -199,8 +201,6 @@ double expanded(const std::vector<Item>& items) {
   }
   return n;
 }
-
-}  // namespace
 
 host::HostCosts read_host(const config::Node* node, const gpu::GpuSpec* gpu,
                           config::Diagnostics& diagnostics) {
@@ -221,6 +221,7 @@ std::vector<Item> read_timeline(const At& at, const KernelSet& kernels) {
   auto items = TimelineReader(kernels, at.diagnostics).list(at, false);
   if (expanded(items) > kMostItems) {
     at.complain("with its repetitions the timeline has more than 10000000 items");
+    return {};
   }
   return items;
 }

@@ -21,6 +21,9 @@ struct TimelineMode {
 
 [[nodiscard]] TimelineMode read_mode(const config::Node* host, config::Diagnostics& diagnostics);
 
+// Items after all repetitions; a real number, since nested counts may be huge.
+[[nodiscard]] double expanded(const std::vector<host::Item>& items);
+
 // The timeline as the mode has it. Launches of one stream that follow each other, repeated ones
 // included, become one graph; a synchronisation, host work or a graph of the file's own ends the
 // run.

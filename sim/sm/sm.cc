@@ -216,9 +216,9 @@ void Sm::data_arrived(std::uint32_t slot) {
   }
 }
 
-void Sm::store_accepted(std::uint32_t lines) {
+void Sm::store_accepted(std::uint32_t request) {
   const Time now = surface_.wheel.now();
-  store_credit_.release(lines, [&](std::uint32_t waiting) {
+  store_credit_.release(surface_.memory.accepted(request), [&](std::uint32_t waiting) {
     warps_[waiting].credited = true;
     schedule_wake(waiting, now);
   });

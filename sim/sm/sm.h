@@ -101,7 +101,7 @@ class Sm {
 
   void load_returned(std::uint32_t request);
   void data_arrived(std::uint32_t slot);
-  void store_accepted(std::uint32_t lines);
+  void store_accepted(std::uint32_t request);
   void schedule_wake(std::uint32_t slot, Time at);
   void add_warp(Block& block, std::int32_t block_slot, std::int64_t order, Time placed);
   [[nodiscard]] std::uint32_t free_warp_slot(std::int64_t registers) const;

@@ -118,7 +118,7 @@ Parsed<Written> split(std::string_view text) {
     return {std::nullopt, quoted(text) + ": exponents are not read; write the number out"};
   }
   while (!fraction.empty() && fraction.back() == '0') { fraction.remove_suffix(1); }
-  if (whole.size() + fraction.size() > kMostDigits) {
+  if ((whole == "0" ? 0 : whole.size()) + fraction.size() > kMostDigits) {
     return {std::nullopt, quoted(text) + " has more than 18 digits"};
   }
   Written w;

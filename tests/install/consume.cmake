@@ -11,10 +11,14 @@ execute_process(COMMAND ${WORK_DIR}/build/consumer OUTPUT_VARIABLE sms COMMAND_E
 if(NOT sms STREQUAL "132\n")
   message(FATAL_ERROR "the consumer printed '${sms}', not 132")
 endif()
-if(EXISTS ${BUILD_DIR}/bin/wavetail)
-  execute_process(COMMAND ${WORK_DIR}/prefix/bin/wavetail --version
-    OUTPUT_VARIABLE version COMMAND_ERROR_IS_FATAL ANY)
-  if(NOT version MATCHES "${VERSION}")
-    message(FATAL_ERROR "the installed program says '${version}', not ${VERSION}")
-  endif()
+execute_process(COMMAND ${WORK_DIR}/prefix/bin/wavetail --version
+  OUTPUT_VARIABLE version COMMAND_ERROR_IS_FATAL ANY)
+if(NOT version MATCHES "${VERSION}")
+  message(FATAL_ERROR "the installed program says '${version}', not ${VERSION}")
+endif()
+# From elsewhere the installed program still finds its own GPU files.
+execute_process(COMMAND ${WORK_DIR}/prefix/bin/wavetail list gpus WORKING_DIRECTORY /
+  OUTPUT_VARIABLE gpus COMMAND_ERROR_IS_FATAL ANY)
+if(NOT gpus MATCHES "h100-sxm")
+  message(FATAL_ERROR "the installed program lists '${gpus}', without h100-sxm")
 endif()

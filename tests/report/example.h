@@ -7,6 +7,23 @@
 
 namespace wavetail::report::examples {
 
+inline result::Bound stream_bound() {
+  result::Bound bound;
+  bound.name = "dram";
+  bound.time_us = 70;
+  bound.chain = {
+      {"bytes in flight needed", "needed_in_flight_bytes", "bandwidth x latency",
+       "3.35 TB/s x 330 ns", 1'105'500, "bytes"},
+      {"the same per SM", "needed_in_flight_per_sm_bytes", "bytes in flight / SMs", "1.11 MB / 132",
+       8375, "bytes"},
+      {"sectors per request", "sectors_per_request", "32 B sectors that a warp's lanes touch",
+       "7500000 / 468750", 16, ""},
+      {"DRAM", "dram_us", "(reads not in L2 + writes that cannot stay in L2) / pin bandwidth",
+       "(240 MB + 0 B) / 3.35 TB/s", 70, "us"},
+  };
+  return bound;
+}
+
 // A kernel that streams through DRAM at 86 % of the pins.
 inline result::KernelResult stream() {
   result::KernelResult k;
@@ -54,18 +71,7 @@ inline result::KernelResult stream() {
                  {"barrier", 0},
                  {"start", 8.38}};
   k.slot_pct = {{"issued", 1.25}, {"stalled", 95.5}, {"no_warp", 3.25}, {"not_reached", 0}};
-  k.bound.name = "dram";
-  k.bound.time_us = 70;
-  k.bound.chain = {
-      {"bytes in flight needed", "needed_in_flight_bytes", "bandwidth x latency",
-       "3.35 TB/s x 330 ns", 1'105'500, "bytes"},
-      {"the same per SM", "needed_in_flight_per_sm_bytes", "bytes in flight / SMs", "1.11 MB / 132",
-       8375, "bytes"},
-      {"sectors per request", "sectors_per_request", "32 B sectors that a warp's lanes touch",
-       "7500000 / 468750", 16, ""},
-      {"DRAM", "dram_us", "(reads not in L2 + writes that cannot stay in L2) / pin bandwidth",
-       "(240 MB + 0 B) / 3.35 TB/s", 70, "us"},
-  };
+  k.bound = stream_bound();
   k.time_over_bound = 1.2;
   k.clock_mhz = 1830;
   return k;

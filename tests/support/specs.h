@@ -8,39 +8,9 @@
 
 namespace wavetail::specs {
 
-// The launch rules and rates of an H100 SXM.
-inline gpu::GpuSpec h100() {
+// What h100() says about L1, L2, HBM and the way between them.
+inline void set_h100_memory(gpu::GpuSpec& g) {
   using namespace unit::literals;
-  gpu::GpuSpec g;
-  g.name = "h100-like";
-  g.architecture = "sm_90";
-  g.gpcs = {18, 18, 18, 16, 16, 16, 16, 14};
-  g.clock.sm = 1830_MHz;
-  g.clock.sm_max = 1980_MHz;
-  g.clock.l2 = 1620_MHz;
-  g.clock.mode = gpu::ClockMode::Spec;
-  g.sm.schedulers = 4;
-  g.sm.warp_size = 32;
-  g.sm.max_warps = 64;
-  g.sm.max_blocks = 32;
-  g.sm.max_threads_per_block = 1024;
-  g.sm.max_cluster = 16;
-  g.sm.registers = 65536;
-  g.sm.register_unit = 256;
-  g.sm.max_registers_per_thread = 255;
-  g.sm.warp_unit = 4;
-  g.sm.unified_l1 = 256_KiB;
-  g.sm.shared_memory = 228_KiB;
-  g.sm.shared_memory_per_block = 227_KiB;
-  g.sm.shared_memory_reserved = 1_KiB;
-  g.sm.shared_memory_unit = 128_B;
-  g.sm.carveouts = {0_KiB,   8_KiB,   16_KiB,  32_KiB,  64_KiB,
-                    100_KiB, 132_KiB, 164_KiB, 196_KiB, 228_KiB};
-  g.sm.policy = gpu::WarpPolicy::GreedyThenOldest;
-  g.pipes.fp32 = {32, 4_cycles};
-  g.pipes.int32 = {16, 4_cycles};
-  g.pipes.fp64 = {16, 8_cycles};
-  g.pipes.sfu = {4, 18_cycles};
   g.shared_memory = {29_cycles, unit::BytesPerCycle{128'000}};
   g.l1.latency = 33_cycles;
   g.l1.line = 128_B;
@@ -72,6 +42,42 @@ inline gpu::GpuSpec h100() {
   g.hbm.read_to_write = 10_ns;
   g.hbm.write_to_read = 10_ns;
   g.hbm.row_access = 2_ns;
+}
+
+// The launch rules and rates of an H100 SXM.
+inline gpu::GpuSpec h100() {
+  using namespace unit::literals;
+  gpu::GpuSpec g;
+  set_h100_memory(g);
+  g.name = "h100-like";
+  g.architecture = "sm_90";
+  g.gpcs = {18, 18, 18, 16, 16, 16, 16, 14};
+  g.clock.sm = 1830_MHz;
+  g.clock.sm_max = 1980_MHz;
+  g.clock.l2 = 1620_MHz;
+  g.clock.mode = gpu::ClockMode::Spec;
+  g.sm.schedulers = 4;
+  g.sm.warp_size = 32;
+  g.sm.max_warps = 64;
+  g.sm.max_blocks = 32;
+  g.sm.max_threads_per_block = 1024;
+  g.sm.max_cluster = 16;
+  g.sm.registers = 65536;
+  g.sm.register_unit = 256;
+  g.sm.max_registers_per_thread = 255;
+  g.sm.warp_unit = 4;
+  g.sm.unified_l1 = 256_KiB;
+  g.sm.shared_memory = 228_KiB;
+  g.sm.shared_memory_per_block = 227_KiB;
+  g.sm.shared_memory_reserved = 1_KiB;
+  g.sm.shared_memory_unit = 128_B;
+  g.sm.carveouts = {0_KiB,   8_KiB,   16_KiB,  32_KiB,  64_KiB,
+                    100_KiB, 132_KiB, 164_KiB, 196_KiB, 228_KiB};
+  g.sm.policy = gpu::WarpPolicy::GreedyThenOldest;
+  g.pipes.fp32 = {32, 4_cycles};
+  g.pipes.int32 = {16, 4_cycles};
+  g.pipes.fp64 = {16, 8_cycles};
+  g.pipes.sfu = {4, 18_cycles};
   g.launch.host_launch = 3_us;
   g.launch.host_graph_launch = 5_us;
   g.launch.host_sync = 5_us;

@@ -7,15 +7,11 @@ list(REMOVE_ITEM rooms cli)
 list(TRANSFORM rooms PREPEND wavetail_ OUTPUT_VARIABLE libraries)
 install(TARGETS ${libraries} wavetail_all EXPORT wavetail_targets
   ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR}/wavetail)
-if(TARGET wavetail)
-  install(TARGETS wavetail RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
-endif()
+install(TARGETS wavetail RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 install(DIRECTORY sim/ DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/wavetail
   FILES_MATCHING PATTERN "*.h" PATTERN "cli" EXCLUDE)
 foreach(folder configs workloads)
-  if(IS_DIRECTORY ${PROJECT_SOURCE_DIR}/${folder})
-    install(DIRECTORY ${folder} DESTINATION ${CMAKE_INSTALL_DATADIR}/wavetail)
-  endif()
+  install(DIRECTORY ${folder} DESTINATION ${CMAKE_INSTALL_DATADIR}/wavetail)
 endforeach()
 
 set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/wavetail)

@@ -9,12 +9,10 @@ foreach(room IN LISTS rooms)
   endif()
 endforeach()
 
-if(EXISTS ${PROJECT_SOURCE_DIR}/sim/cli/main.cc)
-  add_executable(wavetail sim/cli/main.cc)
-  target_link_libraries(wavetail PRIVATE wavetail_cli wavetail_all wavetail_options)
-  target_compile_definitions(wavetail PRIVATE WAVETAIL_VERSION="${PROJECT_VERSION}")
-  set_target_properties(wavetail PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/bin)
-endif()
+add_executable(wavetail sim/cli/main.cc)
+target_link_libraries(wavetail PRIVATE wavetail_cli wavetail_all wavetail_options)
+target_compile_definitions(wavetail PRIVATE WAVETAIL_VERSION="${PROJECT_VERSION}")
+set_target_properties(wavetail PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/bin)
 
 # The program finds its files in ../share/wavetail beside the folder it lies in; the build tree is laid out
 # like an installed one, with links to the sources.
