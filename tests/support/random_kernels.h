@@ -90,7 +90,10 @@ class KernelMaker {
     a.stride = a.width * pick(1, 64);
     a.seed = static_cast<std::uint64_t>(pick(1, 1000));
     if (a.pattern == kernel::Pattern::Listed) {
-      for (int lane = 0; lane < 32; ++lane) { a.offsets.push_back(a.width * pick(0, 200)); }
+      const auto lanes = pick(1, 32);
+      for (std::int64_t lane = 0; lane < lanes; ++lane) {
+        a.offsets.push_back(a.width * pick(0, 200));
+      }
     }
     a.bypass_l1 = pick(1, 4) == 1;
     a.walk = static_cast<kernel::WalkKind>(pick(0, 6));
