@@ -116,6 +116,7 @@ class Counter {
       a.stride = static_cast<std::int64_t>(per_warp) * a.width;
     }
     const auto request = request_of(a, place.lanes);
+    if (request.lanes == 0) { return; }  // nobody there to execute it
     issue(per_warp, request.lanes);
     auto& w = work_.accesses[index];
     const bool first = w.requests == 0;
