@@ -47,7 +47,7 @@ class Warp {
       switch (op.kind) {
         case OpKind::Arithmetic: arithmetic(op); break;
         case OpKind::Load: load(op, lanes); break;
-        case OpKind::Store: store(op, lanes); break;
+        case OpKind::Store: t_ += static_cast<double>(op.count) * cycle_ns_; break;
         case OpKind::WaitLoads: wait(op.count); break;
         case OpKind::BlockBarrier: break;
         case OpKind::Repeat: repeat(op, lanes); break;
@@ -89,8 +89,12 @@ class Warp {
       a.pattern = kernel::Pattern::Strided;
       a.stride = gpu_.l1.sector.count();  // lanes apart: each may need a sector of its own
     }
-    const auto sectors = request_of(a, lanes).most_sectors;
-    if (sectors == 0) { return; }  // no lane takes part
+    const auto request = request_of(a, lanes);
+    if (request.lanes == 0) {
+      t_ += static_cast<double>(op.count) * cycle_ns_;
+      return;
+    }
+    const auto sectors = request.most_sectors;
     const Outstanding run{.first_ready_ns = t_ + latency_ns_[index],
                           .count = op.count,
                           .bytes_each = sectors * static_cast<double>(gpu_.l1.sector.count())};
@@ -99,11 +103,6 @@ class Warp {
     bytes_ += run.bytes_each * static_cast<double>(run.count);
     peak_ = std::max(peak_, bytes_);
     t_ += static_cast<double>(op.count) * cycle_ns_;
-  }
-
-  void store(const Op& op, Lanes lanes) {
-    const bool takes_part = request_of(op.access, lanes).lanes > 0;
-    t_ += takes_part ? static_cast<double>(op.count) * cycle_ns_ : 0;
   }
 
   void wait(std::int64_t left_outstanding) {

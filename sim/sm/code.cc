@@ -41,13 +41,15 @@ const gpu::PipeSpec& pipe_spec(const gpu::PipesSpec& pipes, kernel::Pipe pipe) {
 
 class Compiler {
  public:
-  Compiler(const kernel::Kernel& kernel, const kernel::Role& role, const gpu::GpuSpec& gpu)
+  // `lanes`: threads of the warp.
+  Compiler(const kernel::Kernel& kernel, const kernel::Role& role, const gpu::GpuSpec& gpu,
+           std::int64_t lanes)
       : kernel_(kernel), gpu_(gpu) {
     at_.grid = kernel.grid;
     at_.blocks = kernel::volume(kernel.grid);
     at_.warps = role.warps;
     at_.warp_size = static_cast<int>(gpu.sm.warp_size);
-    at_.lanes = at_.warp_size;
+    at_.lanes = static_cast<int>(lanes);
   }
 
   Code run(const Program& program) {
@@ -107,6 +109,7 @@ class Compiler {
     Instr& i = emit(kind);
     i.count = op.count;
     i.access = static_cast<std::int32_t>(code_.accesses.size() - 1);
+    i.lanes = static_cast<std::int16_t>(code_.accesses.back().lane_offsets.size());
   }
 
   void repeat(const Op& op) {
@@ -162,7 +165,12 @@ class Compiler {
 std::vector<Code> compile(const kernel::Kernel& kernel, const gpu::GpuSpec& gpu) {
   std::vector<Code> codes;
   for (const kernel::Role& role : kernel.roles) {
-    codes.push_back(Compiler(kernel, role, gpu).run(role.program));
+    codes.push_back(Compiler(kernel, role, gpu, gpu.sm.warp_size).run(role.program));
+  }
+  const std::int64_t rest = kernel.block % gpu.sm.warp_size;
+  if (rest != 0 && !kernel.roles.empty()) {
+    const kernel::Role& last = kernel.roles.back();
+    codes.push_back(Compiler(kernel, last, gpu, rest).run(last.program));
   }
   return codes;
 }

@@ -82,7 +82,8 @@ struct Code {
   std::vector<CompiledAccess> accesses;
 };
 
-// One Code per role of the kernel.
+// One Code per role of the kernel, and one more for the block's last warp if the threads of a block
+// do not fill it.
 [[nodiscard]] std::vector<Code> compile(const kernel::Kernel& kernel, const gpu::GpuSpec& gpu);
 
 }  // namespace wavetail::sm

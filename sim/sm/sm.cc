@@ -103,7 +103,8 @@ void Sm::add_warp(Block& block, std::int32_t block_slot, std::int64_t order, Tim
     ++w.role;
   }
   w.index = index;
-  w.code = &(*launch.codes)[static_cast<std::size_t>(w.role)];
+  const bool last = order + 1 == launch.fit.warps_per_block;
+  w.code = last ? &launch.codes->back() : &(*launch.codes)[static_cast<std::size_t>(w.role)];
   w.since = block.placed;
   w.age = placed_++;
   block.warps.push_back(slot);
