@@ -50,6 +50,10 @@ class Machine {
   // An account of whoever still waits, for hang reports: at most `limit` lines.
   [[nodiscard]] std::vector<std::string> waiting(std::size_t limit) const;
 
+  // What launches have done so far; may start from what a run of the same kernels on the same
+  // machine left.
+  [[nodiscard]] Replay& replay() { return replay_; }
+
   [[nodiscard]] memory::System& memory() { return memory_; }
 
   [[nodiscard]] const memory::Clocks& clocks() const { return clocks_; }

@@ -106,6 +106,7 @@ System::LoadOutcome System::load_through_l1(const Access& access) {
   L1& l1 = l1_[access.sm];
   Shape& rest = rest_;
   rest.lines = rest.sectors = 0;
+  rest.dense = false;
   merged_with_.clear();
   int hits = 0;
   for (int i = 0; i < shape.lines; ++i) {
