@@ -116,7 +116,6 @@ class Counter {
       a.stride = static_cast<std::int64_t>(per_warp) * a.width;
     }
     const auto request = request_of(a, place.lanes);
-    if (request.lanes == 0) { return; }  // nobody there to execute it
     issue(per_warp, request.lanes);
     if (request.lanes == 0) { return; }
     auto& w = work_.accesses[index];
