@@ -29,15 +29,26 @@ struct Launch {
   Compulsory compulsory;
   BlockChain chain;
   double blocks = 0;
-  double sms = 0;            // that can run a block of it
+  double sms = 0;            // that can run a block of it: of all GPCs that hold a cluster
   double blocks_of_one = 0;  // on the fullest SM, at least
   double clock_hz = 0;
 
   // Compulsory reads that are there when the last block ends: a program that does not wait for its
   // loads may leave as many outstanding as L1 has lines for.
   [[nodiscard]] double arrived() const {
-    const double lines = sms * static_cast<double>(gpu.l1.in_flight_lines * gpu.l1.line.count());
+    const double lines = sms * line_bytes(gpu.l1.in_flight_lines);
     return chain.ends_waiting ? compulsory.read : std::max(0.0, compulsory.read - lines);
+  }
+
+  // Bytes of the lines that one SM may have under way: a single request may exceed the limit, with
+  // a line per lane at most.
+  [[nodiscard]] double line_bytes(std::int64_t limit) const {
+    return static_cast<double>(std::max(limit, gpu.sm.warp_size) * gpu.l1.line.count());
+  }
+
+  // Blocks that are resident at once.
+  [[nodiscard]] double capacity() const {
+    return sms * static_cast<double>(occupancy.blocks_per_sm);
   }
 
   [[nodiscard]] double per_fullest_sm(double total) const { return total / blocks * blocks_of_one; }
@@ -113,7 +124,7 @@ void l2(const Launch& l, Chain& chain) {
   double stores = 0;
   for (const auto& a : l.work.accesses) { stores += a.store ? a.distinct_bytes : 0; }
   stores = std::max(
-      0.0, stores - sms * static_cast<double>(l.gpu.l1.store_lines * l.gpu.l1.line.count()));
+      0.0, stores - sms * l.line_bytes(l.gpu.l1.store_lines));
   const double in_us = l.arrived() / in_rate * 1e6;
   const double out_us = stores / out_rate * 1e6;
   if (in_us <= 0 && out_us <= 0) { return; }
@@ -204,13 +215,12 @@ void in_flight(const Launch& l, Chain& chain) {
   // The lines that wait for their fill do so for the way beyond L1 only.
   const double line_byte_ns = std::max(0.0, byte_ns - (cold + warm) * l1_ns);
   const double sms = std::min(l.sms, l.blocks);
-  const double by_lines = sms *
-                          static_cast<double>(l.gpu.l1.in_flight_lines * l.gpu.l1.line.count());
+  const double by_lines = sms * l.line_bytes(l.gpu.l1.in_flight_lines);
   double under_way = by_lines;
   double us = line_byte_ns / by_lines * 1e-3;
   std::string_view what = "lines that L1 may wait for";
   if (l.chain.ends_waiting) {
-    const double resident = std::min(l.blocks, static_cast<double>(l.occupancy.capacity()));
+    const double resident = std::min(l.blocks, l.capacity());
     const double by_program = resident * l.chain.loads_bytes;
     if (byte_ns / by_program * 1e-3 > us) {
       under_way = by_program;
@@ -233,7 +243,7 @@ void in_flight(const Launch& l, Chain& chain) {
 }
 
 void latency(const Launch& l, Chain& chain) {
-  const double waves = std::ceil(l.blocks / static_cast<double>(l.occupancy.capacity()));
+  const double waves = std::ceil(l.blocks / l.capacity());
   chain.ceiling({.name = "latency",
                  .title = "dependent chain",
                  .formula = "waves x least time of one block",
@@ -309,7 +319,9 @@ result::Bound bound_of(const kernel::Kernel& kernel, const gpu::GpuSpec& gpu,
   l.compulsory = compulsory(kernel, l.work);
   l.chain = block_chain(kernel, gpu, least_latencies(l.work, gpu, caches));
   l.blocks = static_cast<double>(kernel::volume(kernel.grid));
-  l.sms = static_cast<double>(occupancy.reachable_sms);
+  for (const auto gpc : gpu.gpcs) {
+    l.sms += gpc >= kernel::volume(kernel.cluster) ? static_cast<double>(gpc) : 0;
+  }
   l.blocks_of_one = std::ceil(l.blocks / l.sms);
   l.clock_hz = static_cast<double>(gpu.sm_clock().count());
   result::Bound bound;

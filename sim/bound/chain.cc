@@ -89,7 +89,12 @@ class Warp {
       a.pattern = kernel::Pattern::Strided;
       a.stride = gpu_.l1.sector.count();  // lanes apart: each may need a sector of its own
     }
-    const auto sectors = request_of(a, lanes).most_sectors;
+    const auto request = request_of(a, lanes);
+    if (request.lanes == 0) {
+      t_ += static_cast<double>(op.count) * cycle_ns_;
+      return;
+    }
+    const auto sectors = request.most_sectors;
     const Outstanding run{.first_ready_ns = t_ + latency_ns_[index],
                           .count = op.count,
                           .bytes_each = sectors * static_cast<double>(gpu_.l1.sector.count())};

@@ -117,6 +117,7 @@ class Counter {
     }
     const auto request = request_of(a, place.lanes);
     issue(per_warp, request.lanes);
+    if (request.lanes == 0) { return; }
     auto& w = work_.accesses[index];
     const bool first = w.requests == 0;
     const double n = per_warp * blocks_;

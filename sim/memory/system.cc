@@ -106,12 +106,15 @@ System::LoadOutcome System::load_through_l1(const Access& access) {
   L1& l1 = l1_[access.sm];
   Shape& rest = rest_;
   rest.lines = rest.sectors = 0;
+  rest.dense = false;
   merged_with_.clear();
   int hits = 0;
+  int pending = 0;
   for (int i = 0; i < shape.lines; ++i) {
     const auto n = static_cast<std::size_t>(i);
     const L1::Lookup found = l1.find(access.base_line + shape.delta[n], shape.mask[n]);
     hits += std::popcount(found.hit);
+    pending += std::popcount(found.pending);
     if (found.pending != 0 && (merged_with_.empty() || merged_with_.back() != found.request)) {
       merged_with_.push_back(found.request);
     }
@@ -125,6 +128,7 @@ System::LoadOutcome System::load_through_l1(const Access& access) {
   }
   access.account->counters->l1_sectors += shape.sectors;
   access.account->counters->l1_hit_sectors += hits;
+  access.account->counters->l1_pending_sectors += pending;
   if (rest.lines == 0 && merged_with_.empty()) { return {true, access.departs + timing_.l1_hit}; }
   const bool whole = rest.sectors == shape.sectors;
   const std::uint32_t id = new_request(access, &shape);

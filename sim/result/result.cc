@@ -31,6 +31,7 @@ Counters& Counters::operator+=(const Counters& o) {
   store_requests += o.store_requests;
   l1_sectors += o.l1_sectors;
   l1_hit_sectors += o.l1_hit_sectors;
+  l1_pending_sectors += o.l1_pending_sectors;
   load_sectors += o.load_sectors;
   store_sectors += o.store_sectors;
   useful_load_bytes += o.useful_load_bytes;

@@ -11,13 +11,20 @@ using kernel::Op;
 using kernel::OpKind;
 using kernel::Program;
 
-const memory::Shape& CompiledAccess::shape(int misalignment) const {
+CompiledAccess::Request CompiledAccess::request_of(const memory::Shape& shape) const {
+  constexpr std::int64_t kThousandths = 1000;
+  const std::int64_t data = (shape.useful_bytes * kThousandths + unit_bytes - 1) / unit_bytes;
+  const std::int64_t tags = (shape.lines + unit_lines - 1) / unit_lines;
+  return {shape, std::max({data, tags, std::int64_t{1}})};
+}
+
+const CompiledAccess::Request& CompiledAccess::request(int misalignment) const {
   std::int16_t& known = known_[static_cast<std::size_t>(misalignment)];
   if (known == 0) {
-    shapes_.push_back(memory::coalesce(lane_offsets, width, misalignment));
-    known = static_cast<std::int16_t>(shapes_.size());
+    requests_.push_back(request_of(memory::coalesce(lane_offsets, width, misalignment)));
+    known = static_cast<std::int16_t>(requests_.size());
   }
-  return shapes_[static_cast<std::size_t>(known - 1)];
+  return requests_[static_cast<std::size_t>(known - 1)];
 }
 
 namespace {
@@ -34,13 +41,15 @@ const gpu::PipeSpec& pipe_spec(const gpu::PipesSpec& pipes, kernel::Pipe pipe) {
 
 class Compiler {
  public:
-  Compiler(const kernel::Kernel& kernel, const kernel::Role& role, const gpu::GpuSpec& gpu)
+  // `lanes`: threads of the warp.
+  Compiler(const kernel::Kernel& kernel, const kernel::Role& role, const gpu::GpuSpec& gpu,
+           std::int64_t lanes)
       : kernel_(kernel), gpu_(gpu) {
     at_.grid = kernel.grid;
     at_.blocks = kernel::volume(kernel.grid);
     at_.warps = role.warps;
     at_.warp_size = static_cast<int>(gpu.sm.warp_size);
-    at_.lanes = at_.warp_size;
+    at_.lanes = static_cast<int>(lanes);
   }
 
   Code run(const Program& program) {
@@ -95,9 +104,12 @@ class Compiler {
     const auto array = static_cast<std::size_t>(op.access.array);
     code_.accesses.push_back(
         resolve(op.access, op.count, at_, kernel_.arrays[array].bytes.count()));
+    code_.accesses.back().unit_bytes = gpu_.l1.bandwidth.count();
+    code_.accesses.back().unit_lines = gpu_.l1.tags_per_cycle;
     Instr& i = emit(kind);
     i.count = op.count;
     i.access = static_cast<std::int32_t>(code_.accesses.size() - 1);
+    i.lanes = static_cast<std::int16_t>(code_.accesses.back().lane_offsets.size());
   }
 
   void repeat(const Op& op) {
@@ -153,7 +165,12 @@ class Compiler {
 std::vector<Code> compile(const kernel::Kernel& kernel, const gpu::GpuSpec& gpu) {
   std::vector<Code> codes;
   for (const kernel::Role& role : kernel.roles) {
-    codes.push_back(Compiler(kernel, role, gpu).run(role.program));
+    codes.push_back(Compiler(kernel, role, gpu, gpu.sm.warp_size).run(role.program));
+  }
+  const std::int64_t rest = kernel.block % gpu.sm.warp_size;
+  if (rest != 0 && !kernel.roles.empty()) {
+    const kernel::Role& last = kernel.roles.back();
+    codes.push_back(Compiler(kernel, last, gpu, rest).run(last.program));
   }
   return codes;
 }

@@ -14,10 +14,6 @@ using event::Target;
 
 namespace {
 
-constexpr std::int64_t kThousandths = 1000;
-
-std::int64_t ceil_div(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
-
 std::int64_t& busy_cycles(result::Counters& c, kernel::Pipe pipe) {
   switch (pipe) {
     case kernel::Pipe::Fp32: return c.fp32_busy;
@@ -97,8 +93,8 @@ void Sm::arithmetic(std::uint32_t slot, const Instr& instr, Turn& turn) {
   Warp& w = warps_[slot];
   event::CycleServer& pipe = scheduler_of(slot).pipes[static_cast<std::size_t>(instr.pipe)];
   if (pipe.free_at() > turn.cycle) {
-    pause(slot, Reason::MathPipeThrottle, turn.cycle, pipe.free_at(), turn);
-    return;
+    proceed(slot, Reason::MathPipeThrottle, pipe.free_at(), turn);
+    if (turn.over) { return; }
   }
   const std::int64_t n = std::min(instr.count - w.done, turn.budget);
   const std::int64_t first = turn.cycle;
@@ -132,8 +128,9 @@ std::int64_t Sm::address(const Warp& w, const CompiledAccess& a, std::int64_t co
 
 // Random lanes get new addresses every time; everything else comes from the access' table of
 // shapes.
-const memory::Shape& Sm::shape_of(const Warp& w, const CompiledAccess& a, std::int64_t at) {
-  if (!a.random) { return a.shape(static_cast<int>(at % memory::kLineBytes)); }
+const CompiledAccess::Request& Sm::request_at(const Warp& w, const CompiledAccess& a,
+                                              std::int64_t at) {
+  if (!a.random) { return a.request(static_cast<int>(at % memory::kLineBytes)); }
   const std::int64_t base = w.launch->array_base[static_cast<std::size_t>(a.array)];
   const std::int64_t start = at / memory::kLineBytes * memory::kLineBytes;
   const auto elements = static_cast<std::uint64_t>(a.wrap / a.width);
@@ -147,8 +144,9 @@ const memory::Shape& Sm::shape_of(const Warp& w, const CompiledAccess& a, std::i
     state = memory::mix(state + lane + 1);
     offsets[lane] = base + static_cast<std::int64_t>(state % elements) * a.width - start;
   }
-  random_shape_ = memory::coalesce({offsets.data(), a.lane_offsets.size()}, a.width, 0);
-  return random_shape_;
+  random_request_ = a.request_of(
+      memory::coalesce({offsets.data(), a.lane_offsets.size()}, a.width, 0));
+  return random_request_;
 }
 
 // A run of loads or stores, as far as the budget and the credit for their lines go. Each takes its
@@ -172,7 +170,8 @@ void Sm::one_access(std::uint32_t slot, const Instr& instr, Turn& turn) {
   }
   const CompiledAccess& a = w.code->accesses[static_cast<std::size_t>(instr.access)];
   const std::int64_t at = address(w, a, w.done);
-  const memory::Shape& shape = shape_of(w, a, at);
+  const CompiledAccess::Request& request = request_at(w, a, at);
+  const memory::Shape& shape = request.shape;
   if (shape.lines == 0) {  // no lane is active: an issue slot and nothing else
     count_issue(w, instr, 1, turn);
     next_of_run(w, instr);
@@ -185,9 +184,6 @@ void Sm::one_access(std::uint32_t slot, const Instr& instr, Turn& turn) {
     return;
   }
   w.credited = false;
-  const std::int64_t cycles = std::max(
-      {ceil_div(shape.useful_bytes * kThousandths, data_cycle_bytes_),
-       ceil_div(shape.lines, surface_.gpu.l1.tags_per_cycle), std::int64_t{1}});
   memory::Access access;
   access.shape = &shape;
   access.base_line = at / memory::kLineBytes;
@@ -196,9 +192,9 @@ void Sm::one_access(std::uint32_t slot, const Instr& instr, Turn& turn) {
   access.bypass_l1 = a.bypass_l1;
   access.own_shape = a.random;
   access.issued = surface_.clocks.sm.edge(turn.cycle);
-  access.departs = surface_.clocks.sm.edge(lsu_.reserve(turn.cycle, cycles).end);
+  access.departs = surface_.clocks.sm.edge(lsu_.reserve(turn.cycle, request.cycles).end);
   access.account = &w.launch->presence[number_].account;
-  access.account->counters->lsu_busy += cycles;
+  access.account->counters->lsu_busy += request.cycles;
   count_issue(w, instr, 1, turn);
   if (is_load) {
     send_load(slot, access);

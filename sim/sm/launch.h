@@ -28,7 +28,7 @@ struct Launch {
   std::uint32_t id = 0;
   std::int64_t kernel_index = 0;  // of the scenario
   const kernel::Kernel* kernel = nullptr;
-  const std::vector<Code>* codes = nullptr;  // by role
+  const std::vector<Code>* codes = nullptr;  // by role; see compile()
   std::vector<std::int64_t> array_base;      // bytes
   occupancy::Occupancy fit;
   std::int64_t registers_per_warp = 0;

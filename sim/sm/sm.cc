@@ -18,8 +18,7 @@ Sm::Sm(Surface& surface, std::uint16_t number)
       blocks_(static_cast<std::size_t>(surface.gpu.sm.max_blocks)),
       free_shared_memory_(surface.gpu.sm.shared_memory.count()),
       line_credit_(surface.gpu.l1.in_flight_lines),
-      store_credit_(surface.gpu.l1.store_lines),
-      data_cycle_bytes_(surface.gpu.l1.bandwidth.count()) {
+      store_credit_(surface.gpu.l1.store_lines) {
   for (Scheduler& s : schedulers_) {
     s.free_registers = surface.gpu.sm.registers / surface.gpu.sm.schedulers;
     s.free_warps = surface.gpu.sm.max_warps / surface.gpu.sm.schedulers;
@@ -104,7 +103,8 @@ void Sm::add_warp(Block& block, std::int32_t block_slot, std::int64_t order, Tim
     ++w.role;
   }
   w.index = index;
-  w.code = &(*launch.codes)[static_cast<std::size_t>(w.role)];
+  const bool last = order + 1 == launch.fit.warps_per_block;
+  w.code = last ? &launch.codes->back() : &(*launch.codes)[static_cast<std::size_t>(w.role)];
   w.since = block.placed;
   w.age = placed_++;
   block.warps.push_back(slot);

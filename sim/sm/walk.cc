@@ -27,10 +27,9 @@ Extent extent_of(const MemoryAccess& a, int lanes) {
     case Pattern::Broadcast: return {0, a.width};
     case Pattern::Random: return {a.width, a.width};
     case Pattern::Listed: {
-      const std::int64_t last = a.offsets.empty()
-                                    ? 0
-                                    : *std::max_element(a.offsets.begin(), a.offsets.end());
-      return {0, last + a.width};
+      const auto [low, high] = std::minmax_element(a.offsets.begin(), a.offsets.end());
+      if (low == a.offsets.end()) { return {0, a.width}; }
+      return {0, std::max<std::int64_t>(0, *high) - std::min<std::int64_t>(0, *low) + a.width};
     }
   }
   return {};
@@ -124,6 +123,17 @@ void take_strides(CompiledAccess& c, const kernel::Strides& s) {
   std::copy_n(s.loop.begin(), std::min<std::size_t>(s.loop.size(), c.loop.size()), c.loop.begin());
 }
 
+// How far lanes reach below the instruction's address, in whole lines: the lanes of a piece that
+// goes backwards are moved up by it, so that no lane ever lies before the array.
+std::int64_t reach_below(const MemoryAccess& a, std::int64_t lane_stride, int lanes) {
+  std::int64_t lowest = std::min<std::int64_t>(0, lane_stride * (lanes - 1));
+  if (a.pattern == Pattern::Listed) {
+    for (const std::int64_t offset : a.offsets) { lowest = std::min(lowest, offset); }
+  }
+  constexpr std::int64_t kLine = memory::kLineBytes;
+  return (kLine - 1 - lowest) / kLine * kLine;
+}
+
 }  // namespace
 
 CompiledAccess resolve(const MemoryAccess& a, std::int64_t count, const Surroundings& at,
@@ -150,12 +160,13 @@ CompiledAccess resolve(const MemoryAccess& a, std::int64_t count, const Surround
   // Whole pieces only, so that a warp never reaches beyond the end of the array.
   const std::int64_t unit = a.walk == WalkKind::Strides ? a.width : extent.span;
   c.wrap = bytes >= unit ? bytes / unit * unit : bytes;
+  const std::int64_t up = reach_below(a, extent.lane_stride, whole);
   for (int lane = at.first_lane; lane < std::min(at.first_lane + at.lanes, whole); ++lane) {
     const auto n = static_cast<std::size_t>(lane);
     if (a.pattern != Pattern::Listed) {
-      c.lane_offsets.push_back(lane * extent.lane_stride);
+      c.lane_offsets.push_back(lane * extent.lane_stride + up);
     } else if (n < a.offsets.size()) {
-      c.lane_offsets.push_back(a.offsets[n]);
+      c.lane_offsets.push_back(a.offsets[n] + up);
     }
   }
   return c;

@@ -21,7 +21,7 @@ OWN_PATH = re.compile(r"^(workloads|configs|docs|tools|tests)/[\w./-]+$")
 
 
 def documents(t):
-    return t.files("README.md", "CONTRIBUTING.md", "docs/**/*.md")
+    return t.files("README.md", "docs/**/*.md")
 
 
 def output_of(t, command):

@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: Apache-2.0
+// What must hold for every launch of every kernel on every GPU, exactly: every warp-cycle and every
+// issue slot is in one bucket, what one level of the memory sends is what the next receives, the
+// work done is the work that the program asks for, and nobody is faster than the bound.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "bound/bound.h"
+#include "bound/work.h"
+#include "gpu/spec.h"
+#include "memory/shape.h"
+#include "result/describe.h"
+#include "sm/code.h"
+
+namespace wavetail::tests {
+
+inline void expect_buckets_add_up(const result::Counters& c) {
+  EXPECT_EQ(c.stalls.total(), c.resident_warp_cycles);
+  result::describe(
+      [&](std::string_view name, std::int64_t cycles, std::string_view, std::string_view) {
+        EXPECT_GE(cycles, 0) << "stall " << name;
+      },
+      c.stalls);
+  result::describe(
+      [&](std::string_view name, std::int64_t cycles, std::string_view, std::string_view) {
+        EXPECT_GE(cycles, 0) << "slot " << name;
+      },
+      c.slots);
+  EXPECT_EQ(c.slots.issued, c.warp_instructions);
+  EXPECT_EQ(c.stalls.selected, c.warp_instructions);
+}
+
+// `cycles`: SM cycles of the launch's time.
+inline void expect_slots_total(const result::Counters& c, const gpu::GpuSpec& gpu,
+                               std::int64_t cycles) {
+  EXPECT_EQ(c.slots.total(), gpu.sm.schedulers * gpu.sms() * cycles);
+}
+
+inline void expect_bytes_conserved(const result::Counters& c) {
+  constexpr std::int64_t kSector = memory::kSectorBytes;
+  // A load's sector hits L1, joins a fill that is under way, or goes to L2; what bypasses L1 goes.
+  EXPECT_LE(c.l1_sectors, c.load_sectors);
+  EXPECT_EQ(c.l2_read_sectors, c.load_sectors - c.l1_hit_sectors - c.l1_pending_sectors);
+  EXPECT_EQ(c.ingress_bytes, kSector * c.l2_read_sectors);
+  EXPECT_EQ(c.latency_bytes, c.ingress_bytes);
+  EXPECT_EQ(c.egress_bytes, kSector * c.store_sectors);
+  EXPECT_EQ(c.l2_write_sectors, c.store_sectors);
+  EXPECT_EQ(c.l2_fill_bytes, c.dram_read_bytes);
+  EXPECT_EQ(c.l2_writeback_bytes, c.dram_write_bytes);
+  EXPECT_LE(c.l2_hit_sectors, c.l2_read_sectors + c.l2_write_sectors);
+  EXPECT_LE(c.useful_load_bytes, 16 * c.thread_instructions);
+}
+
+// Bytes under way, integrated where they are, against every request's own stamp.
+inline void expect_little(const result::Counters& c) {
+  const auto stamped = static_cast<double>(c.latency_ps_sum);
+  EXPECT_NEAR(c.in_flight_byte_ps, stamped, 0.01 * stamped);
+}
+
+// Entering one way of a branch between lanes takes an issue slot that `bound` does not count.
+struct Branches {
+  double warps = 0, lanes = 0;
+};
+
+inline void count_branches(const kernel::Program& program, bound::Lanes lanes, std::int64_t warp,
+                           double times, Branches& sum) {
+  for (const kernel::Op& op : program) {
+    if (op.kind == kernel::OpKind::Repeat) {
+      count_branches(op.bodies[0], lanes, warp, times * static_cast<double>(op.count), sum);
+    }
+    if (op.kind != kernel::OpKind::Diverge) { continue; }
+    const std::size_t ways = op.bodies.size();
+    if (op.diverge_by == kernel::DivergeBy::Warp) {
+      count_branches(op.bodies[bound::way_of_warp(warp, ways)], lanes, warp, times, sum);
+      continue;
+    }
+    for (std::size_t way = 0; way < ways; ++way) {
+      const bound::Lanes taken = bound::lanes_of_way(lanes, way, ways);
+      if (taken.count == 0) { continue; }
+      sum.warps += times;
+      sum.lanes += times * taken.count;
+      count_branches(op.bodies[way], taken, warp, times, sum);
+    }
+  }
+}
+
+inline Branches branches_of(const kernel::Kernel& kernel, const gpu::GpuSpec& gpu) {
+  Branches sum;
+  std::int64_t first = 0;
+  for (const kernel::Role& role : kernel.roles) {
+    for (std::int64_t w = 0; w < role.warps; ++w) {
+      count_branches(role.program, bound::lanes_of_warp(kernel, first + w, gpu.sm.warp_size), w,
+                     static_cast<double>(kernel::volume(kernel.grid)), sum);
+    }
+    first += role.warps;
+  }
+  return sum;
+}
+
+// Every request of the access starts equally far into a sector: then `bound` knows its sectors.
+inline bool keeps_alignment(const sm::CompiledAccess& a) {
+  const auto moves = [](std::int64_t step) { return step % memory::kSectorBytes != 0; };
+  return !a.random && !moves(a.block[0]) && !moves(a.block[1]) && !moves(a.block[2]) &&
+         !moves(a.warp) && !moves(a.count) && !moves(a.wrap) &&
+         std::none_of(a.loop.begin(), a.loop.end(), moves);
+}
+
+inline bool keeps_alignment(const std::vector<sm::Code>& codes, sm::InstrKind kind) {
+  for (const sm::Code& code : codes) {
+    for (const sm::Instr& i : code.instrs) {
+      if (i.kind == kind && !keeps_alignment(code.accesses[static_cast<std::size_t>(i.access)])) {
+        return false;
+      }
+    }
+  }
+  return true;
+}
+
+// The work of `launches` launches is what the program says.
+inline void expect_work(const result::Counters& c, const kernel::Kernel& kernel,
+                        const gpu::GpuSpec& gpu, std::int64_t launches = 1) {
+  const auto n = static_cast<double>(launches);
+  const bound::Work work = bound::count_work(kernel, gpu);
+  const Branches branches = branches_of(kernel, gpu);
+  EXPECT_EQ(static_cast<double>(c.warp_instructions), n * (work.warp_instructions + branches.warps));
+  EXPECT_EQ(static_cast<double>(c.thread_instructions),
+            n * (work.thread_instructions + branches.lanes));
+  EXPECT_EQ(static_cast<double>(c.load_requests), n * work.load_requests);
+  EXPECT_EQ(static_cast<double>(c.store_requests), n * work.store_requests);
+  EXPECT_EQ(static_cast<double>(c.useful_load_bytes), n * work.useful_load_bytes);
+  EXPECT_EQ(static_cast<double>(c.useful_store_bytes), n * work.useful_store_bytes);
+  EXPECT_EQ(c.flops, n * work.flops);
+  EXPECT_EQ(c.blocks, launches * kernel::volume(kernel.grid));
+  const std::vector<sm::Code> codes = sm::compile(kernel, gpu);
+  if (keeps_alignment(codes, sm::InstrKind::Load)) {
+    EXPECT_EQ(static_cast<double>(c.load_sectors), n * work.load_sectors);
+  }
+  if (keeps_alignment(codes, sm::InstrKind::Store)) {
+    EXPECT_EQ(static_cast<double>(c.store_sectors), n * work.store_sectors);
+  }
+}
+
+inline void expect_not_faster_than(const result::Bound& bound, double time_us) {
+  EXPECT_GE(time_us, bound.time_us * (1 - 1e-9)) << "the bound is " << bound.name;
+}
+
+}  // namespace wavetail::tests
