@@ -100,9 +100,9 @@ Listing templates() {
 }
 
 Listing metrics() {
-  Listing l{.columns = {"path", "unit", "Nsight Compute", "meaning"}, .rows = {}};
+  Listing l{.columns = {"path", "unit", "meaning", "Nsight Compute"}, .rows = {}};
   for (const auto& m : report::metrics()) {
-    l.rows.push_back({m.path, m.unit, m.nsight, m.sentence});
+    l.rows.push_back({m.path, m.unit, m.sentence, m.nsight});
   }
   return l;
 }

@@ -87,7 +87,7 @@ int run(const Words& words) {
   control.trace = options.has("trace");
   const auto result = run::run_study(study, control);
   const std::chrono::duration<double> wall = std::chrono::steady_clock::now() - begin;
-  const Timing timing{wall.count(), events_of(result), peak_memory_bytes()};
+  const Timing timing{wall.count(), result.events, peak_memory_bytes()};
   const bool timed = options.has("timing");
   const auto& common = options.common();
   write_result(common.out, render(result, common.format, timed ? &timing : nullptr));

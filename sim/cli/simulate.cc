@@ -55,10 +55,4 @@ std::int64_t peak_memory_bytes() {
   return std::int64_t{usage.ru_maxrss} * 1024;  // Linux counts KiB
 }
 
-std::int64_t events_of(const result::RunResult& result) {
-  std::int64_t events = result.events;
-  for (const auto& v : result.variants) { events += v.events; }
-  return events;
-}
-
 }  // namespace wavetail::cli

@@ -38,6 +38,5 @@ struct Timing {
 };
 
 [[nodiscard]] std::int64_t peak_memory_bytes();
-[[nodiscard]] std::int64_t events_of(const result::RunResult& result);  // variants included
 
 }  // namespace wavetail::cli

@@ -102,7 +102,7 @@ void Builder::count(std::size_t nodes, std::size_t bytes, const Place& place) {
   nodes_ += nodes;
   bytes_ += bytes;
   if (nodes_ > limits_.nodes || bytes_ > limits_.text_bytes) {
-    throw Stop{place, "with its aliases expanded the file is too large; allowed are " +
+    throw Stop{place, "the file is too large, its aliases expanded; allowed are " +
                           std::to_string(limits_.nodes) + " values and " +
                           std::to_string(limits_.text_bytes) + " bytes of text"};
   }

@@ -2,7 +2,11 @@
 #include "config/diagnostics.h"
 
 #include <algorithm>
+#include <numeric>
+#include <set>
+#include <string_view>
 #include <tuple>
+#include <utility>
 
 namespace wavetail::config {
 
@@ -68,17 +72,16 @@ void Diagnostics::error(const Place& place, std::string message) {
 }
 
 std::vector<Diagnostic> Diagnostics::sorted() const {
-  std::vector<Diagnostic> all = errors_;
-  std::stable_sort(all.begin(), all.end(),
-                   [](const auto& a, const auto& b) { return key(a) < key(b); });
-  const auto same = [](const auto& a, const auto& b) {
-    return key(a) == key(b) && a.message == b.message;
-  };
+  std::vector<std::size_t> order(errors_.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
+    return std::make_pair(key(errors_[a]), a) < std::make_pair(key(errors_[b]), b);
+  });
   std::vector<Diagnostic> once;
-  for (Diagnostic& d : all) {
-    const auto known = std::find_if(once.rbegin(), once.rend(),
-                                    [&](const auto& o) { return key(o) != key(d) || same(o, d); });
-    if (known == once.rend() || !same(*known, d)) { once.push_back(std::move(d)); }
+  std::set<std::string_view> said;  // of the place that is being looked at
+  for (const std::size_t i : order) {
+    if (!once.empty() && key(once.back()) != key(errors_[i])) { said.clear(); }
+    if (said.insert(errors_[i].message).second) { once.push_back(errors_[i]); }
   }
   return once;
 }

@@ -11,6 +11,7 @@ namespace {
 
 std::string allowed(Range range) {
   const std::string low(range.low), high(range.high);
+  if (low == high) { return "allowed is " + low; }
   if (low.empty()) { return "allowed up to " + high; }
   return high.empty() ? "allowed from " + low + " on" : "allowed " + low + " to " + high;
 }

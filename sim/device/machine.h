@@ -2,7 +2,7 @@
 // The device: SMs, memory and the block scheduler, wired. Launches are started by the host's
 // streams; when a launch's last block has retired, the host gets a KernelDone event.
 //
-//   Machine m(gpu, wheel, {.issue_quantum = 16});
+//   Machine m(gpu, wheel, {.issue_quantum = 32});
 //   m.start(launch);  while (wheel.pop(e)) { m.handle(e) for Sm, Memory, Device; the host for Host;
 //   }
 #pragma once
@@ -23,7 +23,7 @@
 namespace wavetail::device {
 
 struct MachineOptions {
-  std::int64_t issue_quantum = 16;
+  std::int64_t issue_quantum = 32;
   std::uint64_t seed = 1;
   bool replay = false;  // only where launches never overlap
 };
@@ -49,6 +49,10 @@ class Machine {
 
   // An account of whoever still waits, for hang reports: at most `limit` lines.
   [[nodiscard]] std::vector<std::string> waiting(std::size_t limit) const;
+
+  // What launches have done so far; may start from what a run of the same kernels on the same
+  // machine left.
+  [[nodiscard]] Replay& replay() { return replay_; }
 
   [[nodiscard]] memory::System& memory() { return memory_; }
 

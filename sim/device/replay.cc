@@ -59,7 +59,7 @@ std::optional<Replay::Repeated> Replay::repeat(const Key& key, sm::Launch& launc
                                                L2Directory& l2) const {
   const auto found = records_.find(key);
   if (found == records_.end()) { return std::nullopt; }
-  const Record& r = found->second;
+  const Record& r = *found->second;
   launch.counters += r.counters;
   launch.counters.events = 0;
   for (std::size_t sm = 0; sm < launch.presence.size(); ++sm) {
@@ -87,7 +87,7 @@ void Replay::remember(const Key& key, const sm::Launch& launch, unit::Time now,
       }
     }
   }
-  records_.insert_or_assign(key, std::move(r));
+  records_.insert_or_assign(key, std::make_shared<const Record>(std::move(r)));
 }
 
 }  // namespace wavetail::device

@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <optional>
 #include <vector>
 
@@ -54,7 +55,7 @@ class Replay {
     std::vector<ArrayPages> left;  // in L2 afterwards, oldest first
   };
 
-  std::map<Key, Record> records_;
+  std::map<Key, std::shared_ptr<const Record>> records_;  // shared between copies of a Replay
 };
 
 }  // namespace wavetail::device

@@ -94,4 +94,48 @@ class Wheel {
   std::int64_t popped_ = 0, pending_ = 0;
 };
 
+inline void Wheel::schedule(const Event& e) {
+  ++pending_;
+  const std::int64_t slot = slot_number(e.time);
+  if (slot <= cursor_) {
+    insert_into_batch(e);
+  } else if (slot < cursor_ + kSlots) {
+    append(e);
+  } else {
+    far_.push({e, far_sequence_++});
+  }
+}
+
+inline void Wheel::append(const Event& e) {
+  std::uint32_t n = free_;
+  if (n == kNone) {
+    n = static_cast<std::uint32_t>(nodes_.size());
+    nodes_.emplace_back();
+  } else {
+    free_ = nodes_[n].next;
+  }
+  nodes_[n].event = e;
+  nodes_[n].next = kNone;
+  const auto index = static_cast<std::uint32_t>(slot_number(e.time)) & (kSlots - 1);
+  Slot& slot = slots_[index];
+  if (slot.head == kNone) {
+    slot.head = n;
+    occupied_[index >> 6] |= 1ULL << (index & 63);
+    summary_[index >> 12] |= 1ULL << ((index >> 6) & 63);
+  } else {
+    nodes_[slot.tail].next = n;
+  }
+  slot.tail = n;
+  ++in_wheel_;
+}
+
+inline bool Wheel::pop(Event& e) {
+  if (batch_next_ == batch_.size() && !advance()) { return false; }
+  e = batch_[batch_next_++];
+  now_ = e.time;
+  ++popped_;
+  --pending_;
+  return true;
+}
+
 }  // namespace wavetail::event

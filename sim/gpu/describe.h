@@ -132,6 +132,8 @@ void describe(V&& v, HbmSpec& h) {
   v("write_to_read", h.write_to_read, {"0 ns", "10 us"}, "turnaround from writes to reads");
   v("row_access", h.row_access, {"0 ns", "10 us"},
     "least time that an access to a row just opened keeps the channel");
+  v("banks", h.banks, {"1", "1024"}, "banks of a pseudo-channel, each with one open row");
+  v("row_cycle", h.row_cycle, {"0 ns", "1 us"}, "least time between two rows opened in one bank");
 }
 
 template <class V>

@@ -19,6 +19,8 @@ struct Provenance {
   Confidence confidence = Confidence::Assumed;
   std::string source;  // a citation; empty only where a section's `from` has none
   std::optional<std::string> range_low, range_high;  // as written, for assumed values
+
+  bool operator==(const Provenance&) const = default;
 };
 
 // Key: the path below the file's root, e.g. "hbm.bandwidth".

@@ -87,8 +87,6 @@ void check_pipes(const GpuSpec& spec, Rules& rules) {
 // Latencies are end to end, so every level must be farther than the one before it.
 void check_memory(const GpuSpec& spec, Rules& rules) {
   const Duration l1 = at_clock(spec.l1.latency, spec.clock.sm);
-  rules.require(spec.l1.line.count() % spec.l1.sector.count() == 0, "l1.line",
-                "it must be a multiple of l1.sector (" + unit::print(spec.l1.sector) + ")");
   rules.require(spec.l2.latency_near > l1, "l2.latency_near",
                 "it contains the way through L1 and must exceed l1.latency (" +
                     unit::print(spec.l1.latency) + ", " +

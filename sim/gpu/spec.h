@@ -31,6 +31,8 @@ struct ClockSpec {
   Hertz sm_max;                      // the highest boost clock
   Hertz l2;                          // crossbar and L2
   ClockMode mode = ClockMode::Spec;  // which of the two the run starts at
+
+  bool operator==(const ClockSpec&) const = default;
 };
 
 struct SmSpec {
@@ -51,6 +53,8 @@ struct SmSpec {
   Bytes shared_memory_unit;       // allocation granularity
   std::vector<Bytes> carveouts;   // selectable shared-memory sizes, ascending
   WarpPolicy policy = WarpPolicy::GreedyThenOldest;
+
+  bool operator==(const SmSpec&) const = default;
 };
 
 // One execution pipe of a sub-partition.
@@ -58,15 +62,21 @@ struct PipeSpec {
   // lanes per sub-partition: a warp instruction takes warp_size / lanes cycles
   std::int64_t lanes = 0;
   Cycles latency;  // issue to dependent issue
+
+  bool operator==(const PipeSpec&) const = default;
 };
 
 struct PipesSpec {
   PipeSpec fp32, int32, fp64, sfu;
+
+  bool operator==(const PipesSpec&) const = default;
 };
 
 struct SharedMemorySpec {
   Cycles latency;
   BytesPerCycle bandwidth;
+
+  bool operator==(const SharedMemorySpec&) const = default;
 };
 
 struct L1Spec {
@@ -79,12 +89,16 @@ struct L1Spec {
   std::int64_t in_flight_lines = 0;  // lines that may wait for their fill, per SM
   std::int64_t store_lines = 0;      // lines of stores that may be on their way to L2, per SM
   Cycles queue;  // work that the LSU queue holds before issue stops (lg_throttle)
+
+  bool operator==(const L1Spec&) const = default;
 };
 
 struct CrossbarSpec {
   BytesPerCycle egress;       // SM to L2: store data and request headers, per SM, at clock.l2
   BytesPerCycle ingress;      // L2 to SM: load data, per SM
   BytesPerCycle gpc_ingress;  // L2 to one GPC: load data
+
+  bool operator==(const CrossbarSpec&) const = default;
 };
 
 struct L2Spec {
@@ -94,6 +108,8 @@ struct L2Spec {
   BytesPerCycle slice_bandwidth;  // per slice at clock.l2
   Duration latency_near;          // hit in the SM's own partition, dependent load
   Duration latency_far;           // hit in the other partition
+
+  bool operator==(const L2Spec&) const = default;
 };
 
 struct HbmSpec {
@@ -110,7 +126,11 @@ struct HbmSpec {
   std::int64_t write_drain = 0;
   Duration read_to_write;  // turnaround
   Duration write_to_read;
-  Duration row_access;  // least time that an access to a row just opened keeps the channel
+  Duration row_access;     // least time that an access to a row just opened keeps the channel
+  std::int64_t banks = 0;  // of a pseudo-channel, each with one open row
+  Duration row_cycle;      // least time between two rows opened in one bank
+
+  bool operator==(const HbmSpec&) const = default;
 };
 
 struct LaunchSpec {
@@ -125,14 +145,20 @@ struct LaunchSpec {
   Duration warp_start;   // serial launcher time per warp, SM-wide
   Duration warp_setup;   // further time per warp of the same block, not occupying the launcher
   double blocks_per_cycle = 0;  // block scheduler rate, GPU-wide, at clock.sm
+
+  bool operator==(const LaunchSpec&) const = default;
 };
 
 struct TensorSpec {  // dense FLOP per cycle and SM by operand type; 0: not supported
   double fp16 = 0, bf16 = 0, tf32 = 0, fp8 = 0, int8 = 0, fp4 = 0, fp64 = 0;
+
+  bool operator==(const TensorSpec&) const = default;
 };
 
 struct PowerSpec {
   double limit_watts = 0;
+
+  bool operator==(const PowerSpec&) const = default;
 };
 
 struct GpuSpec {
@@ -158,6 +184,8 @@ struct GpuSpec {
   [[nodiscard]] Bandwidth sustained_bandwidth() const;  // hbm.bandwidth x efficiency
   // over all provenance entries; Assumed if there are none
   [[nodiscard]] Confidence weakest() const;
+
+  bool operator==(const GpuSpec&) const = default;
 };
 
 }  // namespace wavetail::gpu

@@ -25,6 +25,8 @@ struct Array {
   std::string name;
   Bytes bytes;
   bool per_launch = false;  // every launch gets its own copy: weights of successive layers
+
+  bool operator==(const Array&) const = default;
 };
 
 // Warps of a block that run the same program (a plain kernel has one role).
@@ -33,6 +35,8 @@ struct Role {
   std::int64_t warps = 0;
   std::optional<std::int64_t> registers;  // setmaxnreg; residency is decided by Kernel::registers
   Program program;
+
+  bool operator==(const Role&) const = default;
 };
 
 struct Kernel {
@@ -54,6 +58,8 @@ struct Kernel {
   double flops = 0;           // floating-point operations of the whole launch
   std::string note;           // what a template chose and why, one line
   std::string template_name;  // empty for a program of the scenario's own
+
+  bool operator==(const Kernel&) const = default;
 };
 
 }  // namespace wavetail::kernel

@@ -56,6 +56,8 @@ struct Strides {                                       // bytes; may be negative
   std::int64_t warp = 0;                               // per warp index within the role
   std::int64_t count = 0;                              // per instruction of one `count` run
   std::vector<std::int64_t> loop = {};  // per trip of the enclosing loops, outermost first
+
+  bool operator==(const Strides&) const = default;
 };
 
 struct MemoryAccess {
@@ -70,6 +72,8 @@ struct MemoryAccess {
   WalkKind walk = WalkKind::Grid;
   Strides strides;          // for WalkKind::Strides
   std::int64_t offset = 0;  // bytes, added to every address
+
+  bool operator==(const MemoryAccess&) const = default;
 };
 
 enum class DivergeBy : std::uint8_t { Lane, Warp };
@@ -84,6 +88,8 @@ struct Op {
   DivergeBy diverge_by = DivergeBy::Lane;
   // Repeat: one; Diverge: one per way (lanes are split evenly)
   std::vector<std::vector<Op>> bodies;
+
+  bool operator==(const Op&) const = default;
 };
 
 using Program = std::vector<Op>;

@@ -67,6 +67,7 @@ std::vector<kernel::Kernel> eager_norm(const NormShape& s, const gpu::GpuSpec& g
       {.elements = n, .inputs = {scaled}, .outputs = {narrow}, .flops = 0},
       {.elements = n, .inputs = {weights, narrow}, .outputs = {y}}};
   std::vector<kernel::Kernel> chain;
+  chain.reserve(before.size() + 1 + after.size());
   for (const Pointwise& p : before) { chain.push_back(pointwise_kernel(p, gpu)); }
   chain.push_back(row_mean(s, gpu));
   for (const Pointwise& p : after) { chain.push_back(pointwise_kernel(p, gpu)); }

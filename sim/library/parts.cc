@@ -29,6 +29,7 @@ int dtype_bytes(std::string_view dtype) {
 
 std::vector<std::string_view> dtypes() {
   std::vector<std::string_view> names;
+  names.reserve(kDtypes.size());
   for (const Dtype& d : kDtypes) { names.push_back(d.name); }
   return names;
 }

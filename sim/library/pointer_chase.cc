@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // pointer_chase: one thread follows a chain of dependent loads through a set of lines, each line
-// once per round, neighbours in the chain far apart. A first kernel ("NAME.warm", one block) reads
-// the set line by line so that the caches hold what a repeated chase would leave in them; a set
-// that fits L1 is read again at the start of the chase itself, because L1 does not survive a
-// launch.
+// once per round, neighbours in the chain far apart. A first kernel ("NAME.warm", one block) visits
+// the set in the same order, many loads at a time, so that the caches hold what an earlier round
+// would have left in them; a set that fits L1 is visited again at the start of the chase itself,
+// because L1 does not survive a launch.
 #include <algorithm>
 #include <numeric>
 
@@ -25,17 +25,17 @@ std::int64_t far_step(std::int64_t lines) {
   return step;
 }
 
-// Reads the whole set once with `warps` warps, `kUnroll` loads of 16 B per lane in flight each.
-void read_all(Listing& code, std::int64_t bytes, std::int64_t warps, const gpu::GpuSpec& gpu) {
-  const std::int64_t request = gpu.sm.warp_size * 16;
+// Visits every line once in the chain's order with `warps` warps, kUnroll loads in flight each.
+void visit_all(Listing& code, std::int64_t lines, std::int64_t step, std::int64_t warps) {
   Listing body;
   body.load({.array = 0,
+             .width = 8,
              .count = kUnroll,
-             .strides = {
-                 .warp = request, .count = warps * request, .loop = {warps * request * kUnroll}}});
+             .strides = {.warp = step, .count = warps * step, .loop = {warps * step * kUnroll}},
+             .lanes = 1});
   body.wait(0);
   body.loop_step(1);
-  code.repeat(ceil_div(bytes, warps * request * kUnroll), std::move(body));
+  code.repeat(ceil_div(lines, warps * kUnroll), std::move(body));
 }
 
 std::vector<Mistake> make(const Arguments& arguments, const gpu::GpuSpec& gpu,
@@ -49,24 +49,27 @@ std::vector<Mistake> make(const Arguments& arguments, const gpu::GpuSpec& gpu,
   const std::int64_t lines = bytes / line;
   const std::int64_t loads = v.number_or("loads",
                                          round_up(std::max<std::int64_t>(lines, 4096), lines));
+  const std::int64_t step = far_step(lines) * line;
   const kernel::Array set{v.array("x"), unit::Bytes{bytes}};
   constexpr std::int64_t kWarps = 32;
 
   Listing warm;
   warm.prologue(1);
-  read_all(warm, bytes, kWarps, gpu);
+  visit_all(warm, lines, step, kWarps);
   kernel::Kernel first = plain_kernel(gpu, {1, 1, 1}, kWarps * gpu.sm.warp_size, 56,
                                       std::move(warm));
   first.name = "warm";
   first.arrays = {set};
-  first.compulsory_read = unit::Bytes{bytes};
+  first.compulsory_read = unit::Bytes{lines * 8};
   first.compulsory_write = unit::Bytes{0};
-  first.note = "reads the set once, so that the chase finds the caches as a repeated chase would";
+  first.note =
+      "visits the set in the same order, so that the chase finds the caches as a second round "
+      "would";
 
   Listing code, body;
   code.prologue(1);
-  if (set.bytes <= gpu.sm.unified_l1) { read_all(code, bytes, 1, gpu); }
-  body.load({.array = 0, .width = 8, .strides = {.loop = {far_step(lines) * line}}, .lanes = 1});
+  if (set.bytes <= gpu.sm.unified_l1) { visit_all(code, lines, step, 1); }
+  body.load({.array = 0, .width = 8, .strides = {.loop = {step}}, .lanes = 1});
   body.wait(0);
   code.repeat(loads, std::move(body));
   kernel::Kernel chase = plain_kernel(gpu, {1, 1, 1}, gpu.sm.warp_size, 48, std::move(code));

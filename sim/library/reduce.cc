@@ -54,7 +54,8 @@ std::vector<Mistake> make(const Arguments& arguments, const gpu::GpuSpec& gpu,
               {v.array("y"), unit::Bytes{round_up(4 * grid, 32)}}};
   k.compulsory_read = unit::Bytes{bytes};
   k.compulsory_write = unit::Bytes{4 * grid};
-  k.flops = static_cast<double>(bytes / dtype_bytes(dtype));
+  const std::int64_t count = bytes / dtype_bytes(dtype);
+  k.flops = static_cast<double>(count);
   k.note = fmt::format("{} blocks, {} trips of {} vectors of 16 B per thread", grid, trips, unroll);
   out.push_back(std::move(k));
   return {};

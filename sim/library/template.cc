@@ -40,11 +40,11 @@ void fill_fallback(const Parameter& p, Arguments& arguments) {
 }  // namespace
 
 std::span<const Template> templates() {
-  static const std::vector<Template> all{
+  static const std::vector<Template> kAll{
       attention_template(), copy_template(), elementwise_template(),   empty_template(),
       gemv_template(),      norm_template(), pointer_chase_template(), read_template(),
       reduce_template(),    rope_template(), sampling_template()};
-  return all;
+  return kAll;
 }
 
 const Template* find_template(std::string_view name) {

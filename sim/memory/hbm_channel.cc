@@ -7,22 +7,28 @@ namespace wavetail::memory {
 
 Time HbmChannel::read(const ChannelTiming& t, Time at, std::int64_t row, std::int64_t bursts) {
   Duration service = t.burst * bursts;
-  std::int64_t& open = open_row_[static_cast<std::size_t>(row) % kBanks];
-  if (open != row + 1) {  // 0: no row open yet
+  Time start = std::max(at, writing_ ? busy_until_ + t.write_to_read : busy_until_);
+  writing_ = false;
+  Bank& bank = banks_[static_cast<std::size_t>(row) % banks_.size()];
+  if (bank.open_row != row) {
     service = std::max(service, t.row_access);
-    open = row + 1;
+    start = std::max(start, bank.next_activate);
+    bank = {row, start + t.row_cycle};
   }
-  busy_until_ = std::max(at, busy_until_) + service;
   busy_ += service;
+  busy_until_ = start + service;
   return busy_until_;
 }
 
 Time HbmChannel::write(const ChannelTiming& t, Time at, std::int64_t bursts) {
   gathered_ += bursts;
-  if (gathered_ < t.drain_bursts) { return at; }
-  const Time accepted = std::max(at, drained_at_);
-  const Duration drain = t.read_to_write + t.burst * gathered_ + t.write_to_read;
-  busy_until_ = std::max(at, busy_until_) + drain;
+  // While a batch drains its places become free one by one.
+  const Time accepted = std::max(at, std::min(drained_at_, drain_start_ + t.burst * gathered_));
+  if (gathered_ < t.drain_bursts) { return accepted; }
+  const Duration drain = (writing_ ? Duration{} : t.read_to_write) + t.burst * gathered_;
+  writing_ = true;
+  drain_start_ = std::max(at, busy_until_);
+  busy_until_ = drain_start_ + drain;
   busy_ += drain;
   drained_at_ = busy_until_;
   gathered_ = 0;

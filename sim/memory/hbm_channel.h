@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // One pseudo-channel of the HBM: reads are served in the order in which they arrive; writes gather
 // in a queue until a batch of them is complete, then the channel turns round and drains the whole
-// batch while reads wait. An access that opens a row keeps the channel at least `row_access`.
-// Refresh is part of the efficiency that the burst time already contains.
+// batch while reads wait. An access that opens a row keeps the channel at least `row_access`, and a
+// bank opens its next row only `row_cycle` after its last: a single sweep over memory goes round
+// the banks and does not notice, many separate streams do. Refresh is part of the efficiency that
+// the burst time already contains.
 #pragma once
 
-#include <array>
 #include <cstdint>
+#include <vector>
 
 #include "unit/quantity.h"
 
@@ -18,6 +20,8 @@ using unit::Time;
 struct ChannelTiming {
   Duration burst;       // one burst of `burst_bytes`
   Duration row_access;  // least time of an access that opens a row
+  Duration row_cycle;   // least time between two rows opened in one bank
+  std::int64_t banks = 0;
   Duration read_to_write, write_to_read;
   std::int64_t drain_bursts = 0;  // writes gathered before a drain, in bursts
 };
@@ -26,14 +30,15 @@ class HbmChannel {
  public:
   // `initial_writes` bursts already wait: channels start out of step, as in a machine that has been
   // running.
-  explicit HbmChannel(std::int64_t initial_writes = 0) : gathered_(initial_writes) {}
+  explicit HbmChannel(const ChannelTiming& t, std::int64_t initial_writes = 0)
+      : gathered_(initial_writes), banks_(static_cast<std::size_t>(t.banks)) {}
 
   // A read of `bursts` from `row` that arrives at `at`; returns when its last byte leaves the
   // channel.
   Time read(const ChannelTiming& t, Time at, std::int64_t row, std::int64_t bursts);
 
-  // A write; returns when the channel's queue has taken it, which is later than `at` only if an
-  // earlier batch is still being drained and the next one is complete.
+  // A write; returns when the channel's queue has taken it: later than `at` if an earlier batch is
+  // still being drained and has not made room for it yet.
   Time write(const ChannelTiming& t, Time at, std::int64_t bursts);
 
   [[nodiscard]] Time busy_until() const { return busy_until_; }
@@ -41,12 +46,16 @@ class HbmChannel {
   [[nodiscard]] Duration busy() const { return busy_; }
 
  private:
-  static constexpr std::size_t kBanks = 16;
+  struct Bank {
+    std::int64_t open_row = -1;
+    Time next_activate;
+  };
 
-  Time busy_until_, drained_at_;
+  Time busy_until_, drain_start_, drained_at_;
   Duration busy_;
   std::int64_t gathered_;
-  std::array<std::int64_t, kBanks> open_row_{};
+  bool writing_ = false;  // the last burst was a write
+  std::vector<Bank> banks_;
 };
 
 }  // namespace wavetail::memory

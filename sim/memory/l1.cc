@@ -24,7 +24,7 @@ void L1::resize(std::int64_t lines) {
 std::size_t L1::first_way(std::int64_t line) const {
   const auto n = static_cast<std::uint64_t>(line);
   const std::uint64_t q = sets_.quotient(n);
-  return sets_.remainder(n + (mix(q) & 0xffff)) * associativity_;
+  return sets_.remainder(n + (q * 0x9e3779b97f4a7c15ULL >> 48)) * associativity_;
 }
 
 std::int32_t L1::victim(std::size_t first) {

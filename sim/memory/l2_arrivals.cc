@@ -30,6 +30,14 @@ std::int64_t bytes_of(std::uint64_t sectors) { return std::popcount(sectors) * k
 // shape's order; lines of one page that do not follow each other come as several calls.
 template <class F>
 void for_each_page(const Shape& shape, std::int64_t base_line, F&& f) {
+  const std::int64_t start = base_line + shape.delta[0];
+  if (shape.dense && (start & 15) + shape.lines <= 16) {  // within one word of the bitmap
+    L2Directory::Sectors all{};
+    const std::uint64_t run = shape.lines == 16 ? ~0ULL : (1ULL << (4 * shape.lines)) - 1;
+    all[static_cast<std::size_t>((start & 31) >> 4)] = run << (4 * (start & 15));
+    f(start / kLinesPerPage, all, all);
+    return;
+  }
   int i = 0;
   while (i < shape.lines) {
     const std::int64_t page = (base_line + shape.delta[static_cast<std::size_t>(i)]) /

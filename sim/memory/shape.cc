@@ -43,6 +43,11 @@ struct Builder {
       shape.sectors += std::popcount(shape.mask[l]);
       shape.partial = shape.partial || shape.covered[l] != shape.mask[l];
     }
+    shape.dense = true;
+    for (std::size_t l = 0; l < static_cast<std::size_t>(shape.lines); ++l) {
+      shape.dense = shape.dense && shape.covered[l] == 15 &&
+                    shape.delta[l] == shape.delta[0] + static_cast<std::int32_t>(l);
+    }
     return shape;
   }
 };

@@ -27,7 +27,7 @@ System::System(const gpu::GpuSpec& spec, const Clocks& clocks, event::Wheel& whe
   for (std::int64_t c = 0; c < spec.hbm.channels; ++c) {
     const auto gathered = mix(seed + static_cast<std::uint64_t>(c)) %
                           static_cast<std::uint64_t>(timing_.channel.drain_bursts);
-    channels_.emplace_back(static_cast<std::int64_t>(gathered));
+    channels_.emplace_back(timing_.channel, static_cast<std::int64_t>(gathered));
     slice_of_channel_.push_back(static_cast<std::uint16_t>(c * spec.l2.slices / spec.hbm.channels));
   }
   for (std::size_t gpc = 0; gpc < spec.gpcs.size(); ++gpc) {
@@ -106,6 +106,7 @@ System::LoadOutcome System::load_through_l1(const Access& access) {
   L1& l1 = l1_[access.sm];
   Shape& rest = rest_;
   rest.lines = rest.sectors = 0;
+  rest.dense = false;
   merged_with_.clear();
   int hits = 0;
   int pending = 0;

@@ -31,6 +31,8 @@ ChannelTiming channel_timing(const gpu::HbmSpec& hbm) {
   t.burst = Duration{
       static_cast<std::int64_t>(std::ceil(static_cast<double>(hbm.burst.count()) * 1e12 / rate))};
   t.row_access = hbm.row_access;
+  t.row_cycle = hbm.row_cycle;
+  t.banks = hbm.banks;
   t.read_to_write = hbm.read_to_write;
   t.write_to_read = hbm.write_to_read;
   t.drain_bursts = std::max<std::int64_t>(1, hbm.write_drain * kLineBytes / hbm.burst.count());

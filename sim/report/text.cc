@@ -34,7 +34,7 @@ std::int64_t launches(const RunResult& run) {
 }
 
 std::string gap_note(const GapClass& gap) {
-  if (gap.count == 0) { return ""; }
+  if (gap.count < 2) { return gap.count == 0 ? "" : "1 gap"; }
   return fmt::format("{}, {} each", plural(gap.count, "gap"),
                      human(gap.time_us / static_cast<double>(gap.count), "us"));
 }

@@ -15,18 +15,24 @@ using result::RunResult;
 
 namespace {
 
-RunResult run_one(const scenario::Scenario& scenario, const Control& control, Watch& watch) {
+// One run; `known` and `left`: see simulate().
+RunResult run_one(const scenario::Scenario& scenario, const Control& control, Watch& watch,
+                  const device::Replay* known, device::Replay* left) {
+  Happened happened;
+  happened.kernels.resize(scenario.kernels.size());
   if (auto why = watch.refuse(estimated_events(scenario))) {
-    Happened nothing;
-    nothing.kernels.resize(scenario.kernels.size());
-    nothing.outcome = result::Outcome::OverBudget;
-    nothing.message = *why;
-    return collect(scenario, nothing, false);
+    happened.outcome = result::Outcome::OverBudget;
+    happened.message = *why;
+    return collect(scenario, happened, false);
   }
   std::int64_t counted = 0;
-  const Happened happened = simulate(scenario, [&](std::int64_t events, result::Outcome& outcome) {
-    return watch.look(events, counted, outcome);
-  });
+  happened = simulate(
+      scenario,
+      [&](std::int64_t events, result::Outcome& outcome) {
+        return watch.look(events, counted, outcome);
+      },
+      known);
+  if (left != nullptr) { *left = std::move(happened.replay); }
   return collect(scenario, happened, control.trace);
 }
 
@@ -42,24 +48,28 @@ void inherit_outcome(RunResult& base) {
 
 }  // namespace
 
+// The base runs first: variants that change only what the host does are answered from its launches.
 RunResult run_study(const scenario::Study& study, const Control& control) {
   Watch watch(control);
-  std::vector<RunResult> results(study.variants.size() + 1);
+  device::Replay of_base;
+  RunResult base = run_one(study.base, control, watch, nullptr, &of_base);
+  std::vector<RunResult> variants(study.variants.size());
   std::atomic<std::size_t> next{0};
   auto work = [&] {
-    for (std::size_t n = next++; n < results.size(); n = next++) {
-      results[n] = run_one(n == 0 ? study.base : study.variants[n - 1].scenario, control, watch);
+    for (std::size_t n = next++; n < variants.size(); n = next++) {
+      const scenario::Scenario& scenario = study.variants[n].scenario;
+      const bool same = same_kernels_and_machine(study.base, scenario);
+      variants[n] = run_one(scenario, control, watch, same ? &of_base : nullptr, nullptr);
     }
   };
   std::vector<std::jthread> helpers;
-  for (int j = 1; j < std::min<int>(control.jobs, static_cast<int>(results.size())); ++j) {
+  for (int j = 1; j < std::min<int>(control.jobs, static_cast<int>(variants.size())); ++j) {
     helpers.emplace_back(work);
   }
   work();
   helpers.clear();
-  RunResult base = std::move(results.front());
   for (std::size_t v = 0; v < study.variants.size(); ++v) {
-    base.variants.push_back(std::move(results[v + 1]));
+    base.variants.push_back(std::move(variants[v]));
     base.variants.back().variant = study.variants[v].name;
     base.events += base.variants.back().events;
   }

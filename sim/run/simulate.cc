@@ -71,7 +71,14 @@ std::string hang_report(const device::Machine& machine) {
 
 }  // namespace
 
-Happened simulate(const scenario::Scenario& scenario, const Stop& stop) {
+bool same_kernels_and_machine(const scenario::Scenario& a, const scenario::Scenario& b) {
+  return a.gpu == b.gpu && a.kernels == b.kernels &&
+         a.simulation.issue_quantum == b.simulation.issue_quantum &&
+         a.simulation.seed == b.simulation.seed;
+}
+
+Happened simulate(const scenario::Scenario& scenario, const Stop& stop,
+                  const device::Replay* known) {
   Happened happened;
   happened.kernels.resize(scenario.kernels.size());
   event::Wheel wheel;
@@ -80,6 +87,7 @@ Happened simulate(const scenario::Scenario& scenario, const Stop& stop) {
       {.issue_quantum = scenario.simulation.issue_quantum,
        .seed = scenario.simulation.seed,
        .replay = scenario.simulation.replay && single_stream(scenario.timeline)});
+  if (known != nullptr) { machine.replay() = *known; }
   set_initial_l2(scenario, machine);
   host::Host host(scenario.gpu, scenario.kernels, scenario.timeline, wheel, machine,
                   [&](const sm::Launch& launch, const host::LaunchRecord& record) {
@@ -113,6 +121,7 @@ Happened simulate(const scenario::Scenario& scenario, const Stop& stop) {
   happened.log = host.log();
   happened.end = happened.outcome == Outcome::Complete ? host.end() : wheel.now();
   happened.events = wheel.popped();
+  happened.replay = std::move(machine.replay());
   return happened;
 }
 

@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "device/replay.h"
 #include "host/log.h"
 #include "occupancy/occupancy.h"
 #include "result/result.h"
@@ -32,6 +33,7 @@ struct Happened {
   host::Log log;
   unit::Time end;
   std::int64_t events = 0;
+  device::Replay replay;  // what its launches did, for a run of the same kernels
   result::Outcome outcome = result::Outcome::Complete;
   std::string message;
 };
@@ -40,6 +42,13 @@ struct Happened {
 using Stop = std::function<std::optional<std::string>(std::int64_t events,
                                                       result::Outcome& outcome)>;
 
-[[nodiscard]] Happened simulate(const scenario::Scenario& scenario, const Stop& stop);
+// `known`: what launches did in another run with the same machine, kernels and way of simulating.
+[[nodiscard]] Happened simulate(const scenario::Scenario& scenario, const Stop& stop,
+                                const device::Replay* known = nullptr);
+
+// Whether the two differ at most in what the host does, so that one's launches can stand for the
+// other's.
+[[nodiscard]] bool same_kernels_and_machine(const scenario::Scenario& a,
+                                            const scenario::Scenario& b);
 
 }  // namespace wavetail::run

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "occupancy/occupancy.h"
+#include "scenario/reach.h"
 #include "unit/print.h"
 
 namespace wavetail::scenario {
@@ -124,11 +125,26 @@ void check_programs(const At& at, const Kernel& k) {
   }
 }
 
+void check_extent(const At& at, const Kernel& k, const gpu::GpuSpec& gpu) {
+  constexpr double kMostBlocks = 1e12;
+  double blocks = 1;
+  for (const std::int64_t n : k.grid) { blocks *= static_cast<double>(n); }
+  if (blocks > kMostBlocks) {
+    child(at, "grid")
+        .complain("the grid has " + unit::print_real(blocks, 4) + " blocks; allowed up to " +
+                  unit::print_real(kMostBlocks));
+  } else if (reach(k, gpu) > kFarthest) {
+    at.complain("its loads and stores would walk over " + unit::print_real(reach(k, gpu), 4) +
+                " bytes; allowed up to " + unit::print_real(kFarthest));
+  }
+}
+
 }  // namespace
 
 void check_kernel(const At& at, const Kernel& k, const gpu::GpuSpec& gpu) {
   check_programs(at, k);
   check_barriers(at, k);
+  check_extent(at, k, gpu);
   if (at.node.find("roles") != nullptr) { check_roles(at, k, gpu); }
   const auto occupancy = occupancy::occupy(gpu, occupancy::launch_of(k));
   if (!occupancy.launchable) { at.complain("the GPU refuses this launch: " + occupancy.reason); }

@@ -63,6 +63,7 @@ std::string most(const gpu::GpuSpec* gpu, std::int64_t gpu::SmSpec::* limit,
 }
 
 void read_roles(const At& at, Kernel& k, const gpu::GpuSpec* gpu) {
+  std::int64_t operations_left = kMostOperations;
   if (!at.node.is_map() || at.node.entries.empty()) {
     at.refuse("a map of roles, by name, is needed");
     return;
@@ -79,7 +80,7 @@ void read_roles(const At& at, Kernel& k, const gpu::GpuSpec* gpu) {
       role.registers = registers;
     }
     if (map.has("program")) {
-      const ProgramReader reader{k, at.diagnostics, lanes(gpu)};
+      const ProgramReader reader{k, at.diagnostics, operations_left, lanes(gpu)};
       role.program = reader.read(map.at("program"));
     }
     k.roles.push_back(std::move(role));
@@ -99,7 +100,8 @@ void read_program(const MapReader& map, const At& at, Kernel& k, const gpu::GpuS
     at.complain("'program' or 'roles' is missing: what the warps do");
     return;
   }
-  const ProgramReader reader{k, at.diagnostics, lanes(gpu)};
+  std::int64_t operations_left = kMostOperations;
+  const ProgramReader reader{k, at.diagnostics, operations_left, lanes(gpu)};
   kernel::Role role;
   role.warps = (k.block + lanes(gpu) - 1) / lanes(gpu);
   role.program = reader.read(map.at("program"));

@@ -56,6 +56,15 @@ void refuse_others(const At& at, const config::Entry& main, std::string_view com
   }
 }
 
+std::int64_t operations(const kernel::Program& program) {
+  std::int64_t n = 0;
+  for (const Op& op : program) {
+    ++n;
+    for (const kernel::Program& body : op.bodies) { n += operations(body); }
+  }
+  return n;
+}
+
 }  // namespace
 
 kernel::Program ProgramReader::read(const At& at) const {
@@ -72,7 +81,7 @@ kernel::Program ProgramReader::read(const At& at) const {
 
 void ProgramReader::read_operation(const At& at, kernel::Program& out) const {
   const config::Entry* main = operation(at);
-  if (main == nullptr) { return; }
+  if (main == nullptr || !take_operations(at, 1)) { return; }
   refuse_others(at, *main, main->key == "repeat" ? "body" : "");
   const At value{main->value, config::join(at.path, main->key), diagnostics};
   if (main->key == "load" || main->key == "store") {
@@ -144,6 +153,10 @@ void ProgramReader::read_repeat(const At& at, kernel::Program& out) const {
     at.complain("'repeat' needs 'body' beside it: the list of operations that is repeated");
     return;
   }
+  if (loops == kernel::kMaxLoopDepth) {
+    at.complain("loops are nested more than " + std::to_string(kernel::kMaxLoopDepth) + " deep");
+    return;
+  }
   ProgramReader inner = *this;
   ++inner.loops;
   op.bodies.push_back(inner.read({*body, config::join(at.path, "body"), diagnostics}));
@@ -165,30 +178,59 @@ void ProgramReader::read_diverge(const At& at, kernel::Program& out) const {
     at.complain("'ways' and 'body' are needed, or 'paths' alone");
     return;
   }
+  const bool lanes = op.diverge_by == kernel::DivergeBy::Lane;
+  if (uniform) {
+    read_ways(map, lanes, op);
+  } else {
+    read_paths(map.at("paths"), lanes, op);
+  }
+  if (!op.bodies.empty()) { out.push_back(std::move(op)); }
+}
+
+// `ways` like branches.
+void ProgramReader::read_ways(const MapReader& map, bool lanes, Op& op) const {
+  std::int64_t count = 0;
+  if (!map.read("ways", count, {"2", std::to_string(most_ways(lanes))})) { return; }
+  const kernel::Program body = inside_branch(count, lanes).read(map.at("body"));
+  if (take_operations(map.at("ways"), (count - 1) * operations(body))) {
+    op.bodies.assign(static_cast<std::size_t>(count), body);
+  }
+}
+
+void ProgramReader::read_paths(const At& at, bool lanes, Op& op) const {
+  const std::size_t count = at.node.items.size();
+  if (!at.node.is_list() || count < 2 || static_cast<std::int64_t>(count) > most_ways(lanes)) {
+    at.complain("a list of 2 to " + std::to_string(most_ways(lanes)) + " programs is needed");
+    return;
+  }
+  const ProgramReader inner = inside_branch(static_cast<std::int64_t>(count), lanes);
+  for (std::size_t i = 0; i < count; ++i) {
+    const At path{at.node.items[i], entry_path(at, i), diagnostics};
+    const bool idle = path.node.is_list() && path.node.items.empty();
+    op.bodies.push_back(idle ? kernel::Program{} : inner.read(path));
+  }
+}
+
+// A branch cannot split further than to single lanes or warps.
+std::int64_t ProgramReader::most_ways(bool lanes) const {
+  return lanes ? warp_size / lane_ways : 64 / warp_ways;
+}
+
+ProgramReader ProgramReader::inside_branch(std::int64_t ways, bool lanes) const {
   ProgramReader inner = *this;
   inner.divergent = true;
-  if (uniform) {
-    const std::string most = std::to_string(op.diverge_by == kernel::DivergeBy::Lane ? warp_size
-                                                                                     : 64);
-    std::int64_t ways = 2;
-    map.read("ways", ways, {"2", most});
-    op.bodies.assign(static_cast<std::size_t>(ways), inner.read(map.at("body")));
-  } else {
-    const At paths = map.at("paths");
-    const std::size_t most = op.diverge_by == kernel::DivergeBy::Lane
-                                 ? static_cast<std::size_t>(warp_size)
-                                 : 64;
-    if (!paths.node.is_list() || paths.node.items.size() < 2 || paths.node.items.size() > most) {
-      paths.complain("a list of 2 to " + std::to_string(most) + " programs is needed");
-      return;
-    }
-    for (std::size_t i = 0; i < paths.node.items.size(); ++i) {
-      const At path{paths.node.items[i], entry_path(paths, i), diagnostics};
-      const bool idle = path.node.is_list() && path.node.items.empty();
-      op.bodies.push_back(idle ? kernel::Program{} : inner.read(path));
-    }
+  (lanes ? inner.lane_ways : inner.warp_ways) *= ways;
+  return inner;
+}
+
+bool ProgramReader::take_operations(const At& at, std::int64_t count) const {
+  if (operations_left < 0) { return false; }  // said before
+  operations_left -= count;
+  if (operations_left < 0) {
+    at.complain("with its branches laid out the kernel has more than " +
+                std::to_string(kMostOperations) + " operations");
   }
-  out.push_back(std::move(op));
+  return operations_left >= 0;
 }
 
 }  // namespace wavetail::scenario

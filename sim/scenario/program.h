@@ -5,17 +5,21 @@
 #include <span>
 #include <string>
 
-#include "config/value.h"
+#include "config/reader.h"
 #include "kernel/kernel.h"
 
 namespace wavetail::scenario {
 
+constexpr std::int64_t kMostOperations = 100'000;  // of a kernel, every way of a branch counted
+
 struct ProgramReader {
   const kernel::Kernel& kernel;  // its arrays, its name in messages
   config::Diagnostics& diagnostics;
+  std::int64_t& operations_left;  // what kMostOperations leaves; shared by the kernel's roles
   int warp_size = 32;
-  int loops = 0;           // enclosing counted loops
-  bool divergent = false;  // inside a branch that not all lanes or warps take
+  int loops = 0;                              // enclosing counted loops
+  std::int64_t lane_ways = 1, warp_ways = 1;  // parts that enclosing branches make
+  bool divergent = false;                     // inside a branch that not all lanes or warps take
 
   // Everything that can be read; mistakes are reported. Nesting is bounded by the loader.
   [[nodiscard]] kernel::Program read(const config::At& at) const;
@@ -27,6 +31,11 @@ struct ProgramReader {
   void read_barrier(const config::At& at, kernel::Program& out) const;
   void read_repeat(const config::At& at, kernel::Program& out) const;
   void read_diverge(const config::At& at, kernel::Program& out) const;
+  void read_ways(const config::MapReader& map, bool lanes, kernel::Op& op) const;
+  void read_paths(const config::At& at, bool lanes, kernel::Op& op) const;
+  [[nodiscard]] std::int64_t most_ways(bool lanes) const;
+  [[nodiscard]] ProgramReader inside_branch(std::int64_t ways, bool lanes) const;
+  [[nodiscard]] bool take_operations(const config::At& at, std::int64_t count) const;
 };
 
 // Load and store; reports misaligned vector accesses.

@@ -11,13 +11,20 @@ using kernel::Op;
 using kernel::OpKind;
 using kernel::Program;
 
-const memory::Shape& CompiledAccess::shape(int misalignment) const {
+CompiledAccess::Request CompiledAccess::request_of(const memory::Shape& shape) const {
+  constexpr std::int64_t kThousandths = 1000;
+  const std::int64_t data = (shape.useful_bytes * kThousandths + unit_bytes - 1) / unit_bytes;
+  const std::int64_t tags = (shape.lines + unit_lines - 1) / unit_lines;
+  return {shape, std::max({data, tags, std::int64_t{1}})};
+}
+
+const CompiledAccess::Request& CompiledAccess::request(int misalignment) const {
   std::int16_t& known = known_[static_cast<std::size_t>(misalignment)];
   if (known == 0) {
-    shapes_.push_back(memory::coalesce(lane_offsets, width, misalignment));
-    known = static_cast<std::int16_t>(shapes_.size());
+    requests_.push_back(request_of(memory::coalesce(lane_offsets, width, misalignment)));
+    known = static_cast<std::int16_t>(requests_.size());
   }
-  return shapes_[static_cast<std::size_t>(known - 1)];
+  return requests_[static_cast<std::size_t>(known - 1)];
 }
 
 namespace {
@@ -97,6 +104,8 @@ class Compiler {
     const auto array = static_cast<std::size_t>(op.access.array);
     code_.accesses.push_back(
         resolve(op.access, op.count, at_, kernel_.arrays[array].bytes.count()));
+    code_.accesses.back().unit_bytes = gpu_.l1.bandwidth.count();
+    code_.accesses.back().unit_lines = gpu_.l1.tags_per_cycle;
     Instr& i = emit(kind);
     i.count = op.count;
     i.access = static_cast<std::int32_t>(code_.accesses.size() - 1);

@@ -58,12 +58,23 @@ struct CompiledAccess {
   int depth = 0;                           // enclosing loops
   std::vector<std::int64_t> lane_offsets;  // of the active lanes
 
-  // The shape at an address with this misalignment (address modulo 128); made when first needed.
-  [[nodiscard]] const memory::Shape& shape(int misalignment) const;
+  // Rates of the load/store unit: thousandths of a byte and lines per cycle.
+  std::int64_t unit_bytes = 0, unit_lines = 0;
+
+  // What one instruction touches and how long it keeps the load/store unit.
+  struct Request {
+    memory::Shape shape;
+    std::int64_t cycles = 0;
+  };
+
+  // At an address with this misalignment (address modulo 128); made when first needed.
+  [[nodiscard]] const Request& request(int misalignment) const;
+  // Of any shape.
+  [[nodiscard]] Request request_of(const memory::Shape& shape) const;
 
  private:
-  mutable std::array<std::int16_t, memory::kLineBytes> known_{};  // index + 1 into shapes_
-  mutable std::deque<memory::Shape> shapes_;
+  mutable std::array<std::int16_t, memory::kLineBytes> known_{};  // index + 1 into requests_
+  mutable std::deque<Request> requests_;
 };
 
 struct Code {

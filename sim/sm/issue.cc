@@ -14,10 +14,6 @@ using event::Target;
 
 namespace {
 
-constexpr std::int64_t kThousandths = 1000;
-
-std::int64_t ceil_div(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
-
 std::int64_t& busy_cycles(result::Counters& c, kernel::Pipe pipe) {
   switch (pipe) {
     case kernel::Pipe::Fp32: return c.fp32_busy;
@@ -41,7 +37,7 @@ void Sm::issue(std::uint32_t slot, std::int64_t cycle) {
   Scheduler& s = scheduler_of(slot);
   s.last = slot;
   s.free_at = std::max(s.free_at, cycle);
-  Turn turn{cycle, surface_.issue_quantum};
+  Turn turn{cycle, cycle, surface_.issue_quantum};
   while (!turn.over) { step(slot, turn); }
   request_slot_event(s);
 }
@@ -108,12 +104,13 @@ void Sm::arithmetic(std::uint32_t slot, const Instr& instr, Turn& turn) {
   Warp& w = warps_[slot];
   event::CycleServer& pipe = scheduler_of(slot).pipes[static_cast<std::size_t>(instr.pipe)];
   if (pipe.free_at() > turn.cycle) {
-    pause(slot, Reason::MathPipeThrottle, turn.cycle, pipe.free_at(), turn);
-    return;
+    proceed(slot, Reason::MathPipeThrottle, pipe.free_at(), turn);
+    if (turn.over) { return; }
   }
   const std::int64_t n = std::min(instr.count - w.done, turn.budget);
   const std::int64_t first = turn.cycle;
-  pipe.reserve(first, n * instr.pipe_cycles);
+  // As with the issue slots, the gaps between this warp's runs stay free for others.
+  pipe.reserve(turn.granted, n * instr.pipe_cycles);
   busy_cycles(w.launch->counters, instr.pipe) += n * instr.pipe_cycles;
   w.launch->counters.flops += static_cast<double>(n * instr.lanes * instr.flops_per_lane);
   count_issue(w, instr, n, turn);
@@ -144,13 +141,19 @@ std::int64_t Sm::address(const Warp& w, const CompiledAccess& a, std::int64_t co
 
 // Random lanes get new addresses every time; everything else comes from the access' table of
 // shapes.
-const memory::Shape& Sm::shape_of(const Warp& w, const CompiledAccess& a, std::int64_t at) {
-  if (!a.random) { return a.shape(static_cast<int>(at % memory::kLineBytes)); }
+const CompiledAccess::Request& Sm::request_at(const Warp& w, const CompiledAccess& a,
+                                              std::int64_t at) {
+  if (!a.random) { return a.request(static_cast<int>(at % memory::kLineBytes)); }
   const std::int64_t base = w.launch->array_base[static_cast<std::size_t>(a.array)];
   const std::int64_t start = at / memory::kLineBytes * memory::kLineBytes;
   const auto elements = static_cast<std::uint64_t>(a.wrap / a.width);
   std::array<std::int64_t, 64> offsets;
-  std::uint64_t state = memory::mix(a.seed ^ memory::mix(w.age + 1));
+  const Block& b = blocks_[static_cast<std::size_t>(w.block)];
+  std::uint64_t state = a.seed;
+  for (const std::int64_t part :
+       {b.index[0], b.index[1], b.index[2], std::int64_t{w.role}, w.index}) {
+    state = memory::mix(state + static_cast<std::uint64_t>(part) + 1);
+  }
   for (std::size_t d = 0; d < static_cast<std::size_t>(a.depth); ++d) {
     state = memory::mix(state + static_cast<std::uint64_t>(w.trip[d]));
   }
@@ -159,8 +162,9 @@ const memory::Shape& Sm::shape_of(const Warp& w, const CompiledAccess& a, std::i
     state = memory::mix(state + lane + 1);
     offsets[lane] = base + static_cast<std::int64_t>(state % elements) * a.width - start;
   }
-  random_shape_ = memory::coalesce({offsets.data(), a.lane_offsets.size()}, a.width, 0);
-  return random_shape_;
+  random_request_ = a.request_of(
+      memory::coalesce({offsets.data(), a.lane_offsets.size()}, a.width, 0));
+  return random_request_;
 }
 
 // A run of loads or stores, as far as the budget and the credit for their lines go. Each takes its
@@ -184,7 +188,8 @@ void Sm::one_access(std::uint32_t slot, const Instr& instr, Turn& turn) {
   }
   const CompiledAccess& a = w.code->accesses[static_cast<std::size_t>(instr.access)];
   const std::int64_t at = address(w, a, w.done);
-  const memory::Shape& shape = shape_of(w, a, at);
+  const CompiledAccess::Request& request = request_at(w, a, at);
+  const memory::Shape& shape = request.shape;
   if (shape.lines == 0) {  // no lane is active: an issue slot and nothing else
     count_issue(w, instr, 1, turn);
     next_of_run(w, instr);
@@ -197,9 +202,6 @@ void Sm::one_access(std::uint32_t slot, const Instr& instr, Turn& turn) {
     return;
   }
   w.credited = false;
-  const std::int64_t cycles = std::max(
-      {ceil_div(shape.useful_bytes * kThousandths, data_cycle_bytes_),
-       ceil_div(shape.lines, surface_.gpu.l1.tags_per_cycle), std::int64_t{1}});
   memory::Access access;
   access.shape = &shape;
   access.base_line = at / memory::kLineBytes;
@@ -208,9 +210,9 @@ void Sm::one_access(std::uint32_t slot, const Instr& instr, Turn& turn) {
   access.bypass_l1 = a.bypass_l1;
   access.own_shape = a.random;
   access.issued = surface_.clocks.sm.edge(turn.cycle);
-  access.departs = surface_.clocks.sm.edge(lsu_.reserve(turn.cycle, cycles).end);
+  access.departs = surface_.clocks.sm.edge(lsu_.reserve(turn.cycle, request.cycles).end);
   access.account = &w.launch->presence[number_].account;
-  access.account->counters->lsu_busy += cycles;
+  access.account->counters->lsu_busy += request.cycles;
   count_issue(w, instr, 1, turn);
   if (is_load) {
     send_load(slot, access);

@@ -18,8 +18,7 @@ Sm::Sm(Surface& surface, std::uint16_t number)
       blocks_(static_cast<std::size_t>(surface.gpu.sm.max_blocks)),
       free_shared_memory_(surface.gpu.sm.shared_memory.count()),
       line_credit_(surface.gpu.l1.in_flight_lines),
-      store_credit_(surface.gpu.l1.store_lines),
-      data_cycle_bytes_(surface.gpu.l1.bandwidth.count()) {
+      store_credit_(surface.gpu.l1.store_lines) {
   for (Scheduler& s : schedulers_) {
     s.free_registers = surface.gpu.sm.registers / surface.gpu.sm.schedulers;
     s.free_warps = surface.gpu.sm.max_warps / surface.gpu.sm.schedulers;

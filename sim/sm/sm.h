@@ -30,7 +30,7 @@ struct Surface {
   const memory::Clocks& clocks;
   event::Wheel& wheel;
   memory::System& memory;
-  std::int64_t issue_quantum = 16;
+  std::int64_t issue_quantum = 32;
 };
 
 // Event kinds of Target::Sm that SMs send to themselves; memory::SmNotice has the others.
@@ -73,9 +73,10 @@ class Sm {
   void request_slot_event(Scheduler& s);
 
   // issue.cc
-  struct Turn {           // a warp's turn at the issue slot
-    std::int64_t cycle;   // now, in SM cycles
-    std::int64_t budget;  // instructions it may still issue
+  struct Turn {            // a warp's turn at the issue slot
+    std::int64_t granted;  // SM cycle at which it began
+    std::int64_t cycle;    // now, in SM cycles
+    std::int64_t budget;   // instructions it may still issue
     bool over = false;
   };
 
@@ -96,8 +97,8 @@ class Sm {
   void count_issue(Warp& w, const Instr& instr, std::int64_t n, Turn& turn);
   [[nodiscard]] std::int64_t address(const Warp& w, const CompiledAccess& a,
                                      std::int64_t count_index) const;
-  [[nodiscard]] const memory::Shape& shape_of(const Warp& w, const CompiledAccess& a,
-                                              std::int64_t at);
+  [[nodiscard]] const CompiledAccess::Request& request_at(const Warp& w, const CompiledAccess& a,
+                                                          std::int64_t at);
 
   void load_returned(std::uint32_t request);
   void data_arrived(std::uint32_t slot);
@@ -125,8 +126,7 @@ class Sm {
   event::Server launcher_;
   event::CycleServer lsu_;
   event::Credit line_credit_, store_credit_;
-  memory::Shape random_shape_;     // scratch of shape_of
-  std::int64_t data_cycle_bytes_;  // bytes that L1 moves per cycle, in thousandths
+  CompiledAccess::Request random_request_;  // scratch of request_at
 };
 
 }  // namespace wavetail::sm

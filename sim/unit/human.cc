@@ -55,7 +55,7 @@ std::string human(double value, std::string_view unit) {
   if (unit == "GB/s") { return prefixed(value * 1e9, kRates); }
   const bool whole = value == std::floor(value) && std::abs(value) < 1e15;
   const auto number = whole ? fmt::format("{:.0f}", value) : significant(value, 3);
-  if (unit == "pct") { return number + " %"; }
+  if (unit == "pct") { return value > 0 && value < 0.01 ? "<0.01 %" : number + " %"; }
   if (unit == "ratio") { return number + "x"; }
   return unit.empty() ? number : fmt::format("{} {}", number, unit);
 }

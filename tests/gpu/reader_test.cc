@@ -127,7 +127,7 @@ TEST(GpuReader, RulesBetweenValues) {
   refused("gpu.sm.carveouts=[0 KiB, 64 KiB, 32 KiB]", "its entries must ascend");
   refused("gpu.sm.carveouts=[0 KiB, 64 KiB]",
           "its largest entry must be sm.shared_memory (228 KiB)");
-  refused("gpu.l1.line=48 B", "it must be a multiple of l1.sector (32 B)");
+  refused("gpu.l1.line=48 B", "'gpu.l1.line' is 48 B; allowed is 128 B");
   refused("gpu.hbm.efficiency=120 %", "'gpu.hbm.efficiency' is 120 %; allowed 1 % to 100 %");
   refused("gpu.clock.sm_max=1 GHz", "it cannot be below clock.sm (1830 MHz)");
   refused("gpu.clock.mode=turbo", "'gpu.clock.mode' is 'turbo'; allowed: spec, boost");
