@@ -123,8 +123,7 @@ void l2(const Launch& l, Chain& chain) {
   // Stores on their way when the last block ends need not have arrived.
   double stores = 0;
   for (const auto& a : l.work.accesses) { stores += a.store ? a.distinct_bytes : 0; }
-  stores = std::max(
-      0.0, stores - sms * l.line_bytes(l.gpu.l1.store_lines));
+  stores = std::max(0.0, stores - sms * l.line_bytes(l.gpu.l1.store_lines));
   const double in_us = l.arrived() / in_rate * 1e6;
   const double out_us = stores / out_rate * 1e6;
   if (in_us <= 0 && out_us <= 0) { return; }

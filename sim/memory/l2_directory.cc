@@ -70,6 +70,21 @@ void L2Directory::install(std::uint32_t frame, int word, std::uint64_t sectors,
   d |= dirty;
 }
 
+L2Directory::Sectors L2Directory::evict_group(std::uint32_t frame) {
+  Frame& f = frames_[frame];
+  const std::size_t word = f.valid[0] != 0 ? 0 : 1;
+  constexpr int kGroup = 4 * kLinesPerFill;
+  const int low = f.valid[word] == 0 ? 0 : std::countr_zero(f.valid[word]) & ~(kGroup - 1);
+  const std::uint64_t group = ((1ULL << kGroup) - 1) << low;
+  Sectors dirty{};
+  dirty[word] = f.dirty[word] & group;
+  lines_ -= std::popcount(lines_with_any(f.valid[word] & group));
+  dirty_sectors_ -= std::popcount(dirty[word]);
+  f.valid[word] &= ~group;
+  f.dirty[word] &= ~group;
+  return dirty;
+}
+
 void L2Directory::unlink(std::uint32_t frame) {
   const std::uint32_t o = frames_[frame].older;
   const std::uint32_t n = frames_[frame].newer;

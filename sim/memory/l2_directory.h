@@ -58,17 +58,16 @@ class L2Directory {
     ready = std::max(ready, t);
   }
 
-  // Evicts until the capacity holds; calls written_back(page, dirty sectors) for every dirty
-  // victim. `keep` is never evicted.
+  // Evicts until the capacity holds, a group of kLinesPerFill lines of the oldest page at a time;
+  // calls written_back(page, dirty sectors) where some are dirty. `keep` is never evicted.
   template <class WrittenBack>
   void shrink(std::uint32_t keep, WrittenBack&& written_back) {
     while (lines_ > capacity_) {
-      std::uint32_t victim = oldest_;
-      if (victim == keep) { victim = frames_[victim].newer; }
+      const std::uint32_t victim = oldest_ == keep ? frames_[keep].newer : oldest_;
       if (victim == kNoFrame) { return; }
-      const Frame& f = frames_[victim];
-      if ((f.dirty[0] | f.dirty[1]) != 0) { written_back(f.page, f.dirty); }
-      drop(victim);
+      const Sectors dirty = evict_group(victim);
+      if ((dirty[0] | dirty[1]) != 0) { written_back(frames_[victim].page, dirty); }
+      if (empty(victim)) { drop(victim); }
     }
   }
 
@@ -111,6 +110,13 @@ class L2Directory {
     std::int64_t used = 0;  // claims of frames before it was last made the newest
     std::array<Time, kLinesPerPage / kLinesPerFill> ready{};
   };
+
+  // Takes the lowest group of lines out of the page; returns its dirty sectors.
+  Sectors evict_group(std::uint32_t frame);
+
+  [[nodiscard]] bool empty(std::uint32_t frame) const {
+    return (frames_[frame].valid[0] | frames_[frame].valid[1]) == 0;
+  }
 
   void unlink(std::uint32_t frame);
   void make_newest(std::uint32_t frame);

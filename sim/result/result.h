@@ -63,7 +63,7 @@ struct Counters {
   std::int64_t load_requests = 0, store_requests = 0;  // warp instructions to global memory
   std::int64_t l1_sectors = 0, l1_hit_sectors = 0;     // sectors asked of L1, loads
   std::int64_t l1_pending_sectors = 0;  // of those, already on their way for an earlier load
-  std::int64_t load_sectors = 0, store_sectors = 0;    // sectors after coalescing, before L1
+  std::int64_t load_sectors = 0, store_sectors = 0;  // sectors after coalescing, before L1
   std::int64_t useful_load_bytes = 0, useful_store_bytes = 0;  // lanes x width
   std::int64_t l2_read_sectors = 0, l2_write_sectors = 0;
   std::int64_t l2_hit_sectors = 0;                   // reads and writes

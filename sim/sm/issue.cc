@@ -30,7 +30,7 @@ void Sm::issue(std::uint32_t slot, std::int64_t cycle) {
   Scheduler& s = scheduler_of(slot);
   s.last = slot;
   s.free_at = std::max(s.free_at, cycle);
-  Turn turn{cycle, surface_.issue_quantum};
+  Turn turn{cycle, cycle, surface_.issue_quantum};
   while (!turn.over) { step(slot, turn); }
   request_slot_event(s);
 }
@@ -98,7 +98,8 @@ void Sm::arithmetic(std::uint32_t slot, const Instr& instr, Turn& turn) {
   }
   const std::int64_t n = std::min(instr.count - w.done, turn.budget);
   const std::int64_t first = turn.cycle;
-  pipe.reserve(first, n * instr.pipe_cycles);
+  // As with the issue slots, the gaps between this warp's runs stay free for others.
+  pipe.reserve(turn.granted, n * instr.pipe_cycles);
   busy_cycles(w.launch->counters, instr.pipe) += n * instr.pipe_cycles;
   w.launch->counters.flops += static_cast<double>(n * instr.lanes * instr.flops_per_lane);
   count_issue(w, instr, n, turn);
@@ -135,7 +136,12 @@ const CompiledAccess::Request& Sm::request_at(const Warp& w, const CompiledAcces
   const std::int64_t start = at / memory::kLineBytes * memory::kLineBytes;
   const auto elements = static_cast<std::uint64_t>(a.wrap / a.width);
   std::array<std::int64_t, 64> offsets;
-  std::uint64_t state = memory::mix(a.seed ^ memory::mix(w.age + 1));
+  const Block& b = blocks_[static_cast<std::size_t>(w.block)];
+  std::uint64_t state = a.seed;
+  for (const std::int64_t part :
+       {b.index[0], b.index[1], b.index[2], std::int64_t{w.role}, w.index}) {
+    state = memory::mix(state + static_cast<std::uint64_t>(part) + 1);
+  }
   for (std::size_t d = 0; d < static_cast<std::size_t>(a.depth); ++d) {
     state = memory::mix(state + static_cast<std::uint64_t>(w.trip[d]));
   }

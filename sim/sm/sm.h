@@ -73,9 +73,10 @@ class Sm {
   void request_slot_event(Scheduler& s);
 
   // issue.cc
-  struct Turn {           // a warp's turn at the issue slot
-    std::int64_t cycle;   // now, in SM cycles
-    std::int64_t budget;  // instructions it may still issue
+  struct Turn {            // a warp's turn at the issue slot
+    std::int64_t granted;  // SM cycle at which it began
+    std::int64_t cycle;    // now, in SM cycles
+    std::int64_t budget;   // instructions it may still issue
     bool over = false;
   };
 
