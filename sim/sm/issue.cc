@@ -89,8 +89,20 @@ void Sm::count_issue(Warp& w, const Instr& instr, std::int64_t n, Turn& turn) {
   w.since = turn.cycle;
 }
 
+// The cycle before which an instruction's operands are not there. Runs on one pipe continue each
+// other's dependency chain (accumulators); a run on another pipe and a store use the last result;
+// the address of a load comes from the integer pipe.
+std::int64_t Sm::operands_at(const Warp& w, const Instr& instr) {
+  if (w.done > 0) { return 0; }
+  if (instr.kind == InstrKind::Arithmetic && instr.pipe == w.result_pipe) { return w.chain_at; }
+  const bool needed = instr.kind != InstrKind::Load || w.result_pipe == kernel::Pipe::Int32;
+  return needed ? w.result_at : 0;
+}
+
 void Sm::arithmetic(std::uint32_t slot, const Instr& instr, Turn& turn) {
   Warp& w = warps_[slot];
+  proceed(slot, Reason::Wait, operands_at(w, instr), turn);
+  if (turn.over) { return; }
   event::CycleServer& pipe = scheduler_of(slot).pipes[static_cast<std::size_t>(instr.pipe)];
   if (pipe.free_at() > turn.cycle) {
     proceed(slot, Reason::MathPipeThrottle, pipe.free_at(), turn);
@@ -110,7 +122,10 @@ void Sm::arithmetic(std::uint32_t slot, const Instr& instr, Turn& turn) {
     ++w.pc;
   }
   const std::int64_t last = first + (n - 1) * instr.interval;
-  proceed(slot, Reason::Wait, last + (run_over ? instr.latency : instr.interval), turn);
+  w.result_pipe = instr.pipe;
+  w.chain_at = last + instr.interval;
+  w.result_at = last + instr.latency;
+  proceed(slot, Reason::Wait, run_over ? last + 1 : w.chain_at, turn);
 }
 
 std::int64_t Sm::address(const Warp& w, const CompiledAccess& a, std::int64_t count_index) const {
@@ -160,6 +175,7 @@ const CompiledAccess::Request& Sm::request_at(const Warp& w, const CompiledAcces
 // lines per cycle; the warp goes on when its last one has found a place in the unit's queue.
 void Sm::memory_access(std::uint32_t slot, const Instr& instr, Turn& turn) {
   Warp& w = warps_[slot];
+  proceed(slot, Reason::Wait, operands_at(w, instr), turn);
   const std::int32_t run = w.pc;
   while (w.pc == run && turn.budget > 0 && !turn.over) { one_access(slot, instr, turn); }
   if (!turn.over) {

@@ -82,6 +82,7 @@ class Sm {
 
   void issue(std::uint32_t slot, std::int64_t cycle);
   void step(std::uint32_t slot, Turn& turn);
+  [[nodiscard]] static std::int64_t operands_at(const Warp& w, const Instr& instr);
   void arithmetic(std::uint32_t slot, const Instr& instr, Turn& turn);
   void memory_access(std::uint32_t slot, const Instr& instr, Turn& turn);
   void one_access(std::uint32_t slot, const Instr& instr, Turn& turn);

@@ -42,6 +42,10 @@ struct Warp {
   Reason reason = Reason::Start;
   std::int64_t since = 0;  // SM cycle
   std::uint64_t age = 0;   // order of placement
+  // The arithmetic run that issued last: its pipe, when the next of its kind may issue, and when
+  // its last result can be used by others.
+  kernel::Pipe result_pipe = kernel::Pipe::Int32;
+  std::int64_t chain_at = 0, result_at = 0;
   // Scoreboard of loads: instruction n is bit n modulo 64 of `pending` until its data are there.
   std::uint32_t loads_issued = 0;
   std::uint64_t pending = 0;
