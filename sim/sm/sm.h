@@ -30,7 +30,7 @@ struct Surface {
   const memory::Clocks& clocks;
   event::Wheel& wheel;
   memory::System& memory;
-  std::int64_t issue_quantum = 32;
+  std::int64_t issue_quantum = 16;
 };
 
 // Event kinds of Target::Sm that SMs send to themselves; memory::SmNotice has the others.
