@@ -2,7 +2,7 @@
 // The device: SMs, memory and the block scheduler, wired. Launches are started by the host's
 // streams; when a launch's last block has retired, the host gets a KernelDone event.
 //
-//   Machine m(gpu, wheel, {.issue_quantum = 32});
+//   Machine m(gpu, wheel, {.issue_quantum = 16});
 //   m.start(launch);  while (wheel.pop(e)) { m.handle(e) for Sm, Memory, Device; the host for Host;
 //   }
 #pragma once
@@ -23,7 +23,7 @@
 namespace wavetail::device {
 
 struct MachineOptions {
-  std::int64_t issue_quantum = 32;
+  std::int64_t issue_quantum = 16;
   std::uint64_t seed = 1;
   bool replay = false;  // only where launches never overlap
 };

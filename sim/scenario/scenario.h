@@ -19,7 +19,7 @@ enum class InitialL2 { Empty, Clean, Dirty };
 // How to run; none of it is physics.
 struct Simulation {
   // most instructions that one event may issue; 1 is the exact answer
-  std::int64_t issue_quantum = 32;
+  std::int64_t issue_quantum = 16;
   bool replay = true;     // simulate identical launches once
   double skip_waves = 0;  // 0: off
   std::uint64_t seed = 1;
