@@ -334,7 +334,7 @@ void Sm::block_on(std::uint32_t slot, Reason reason, std::int64_t from, Turn& tu
 void Sm::proceed(std::uint32_t slot, Reason reason, std::int64_t until, Turn& turn) {
   Warp& w = warps_[slot];
   if (until <= turn.cycle) { return; }
-  if (until - turn.cycle > turn.budget || scheduler_of(slot).ready != 0) {
+  if (until - turn.cycle > turn.budget) {
     pause(slot, reason, turn.cycle, until, turn);
     return;
   }
