@@ -118,16 +118,17 @@ TEST(Bandwidth, OfTheSlicesForStores) {
 }
 
 // Reads and writes of a copy share the pins, and every batch of writes costs two turnarounds:
-// a batch of n lines takes n x 128 B / rate + turnarounds, the same bytes of reads n x 128 B / rate.
+// a batch of n lines takes n x 128 B / rate + turnarounds, the same bytes of reads n x 128 B /
+// rate.
 TEST(Bandwidth, MixedReadsAndWritesPayTurnarounds) {
   gpu::GpuSpec g = third();
   g.l2.capacity = 1_MiB;
   const std::int64_t blocks = 4 * g.sms();
   const std::int64_t trips = 64;
   const unit::Bytes bytes{blocks * 256 * 16 * 2 * trips};
-  const kernel::Kernel k =
-      kernel_of({repeat(trips, {load(0, 16, 2, true), wait(), store(1, 16, 2)})}, blocks, 256,
-                {{"x", bytes}, {"y", bytes}});
+  const kernel::Kernel k = kernel_of(
+      {repeat(trips, {load(0, 16, 2, true), wait(), store(1, 16, 2)})}, blocks, 256,
+      {{"x", bytes}, {"y", bytes}});
   const auto total_rate = [&](unit::Duration turnaround) {
     gpu::GpuSpec with = g;
     with.hbm.read_to_write = with.hbm.write_to_read = turnaround;

@@ -61,12 +61,11 @@ INSTANTIATE_TEST_SUITE_P(Distance, Throughput, testing::Values(1, 2, 3, 4, 6, 8)
 TEST(Pipes, WorkSideBySide) {
   const gpu::GpuSpec g = instant();
   kernel::Kernel k = kernel_of({}, 1, 8 * 32);
-  k.roles = {
-      {.name = "float", .warps = 4, .registers = {}, .program = {fma(kCount, 1)}},
-      {.name = "integer",
-       .warps = 4,
-       .registers = {},
-       .program = {arithmetic(kernel::Pipe::Int32, kCount, 4)}}};
+  k.roles = {{.name = "float", .warps = 4, .registers = {}, .program = {fma(kCount, 1)}},
+             {.name = "integer",
+              .warps = 4,
+              .registers = {},
+              .program = {arithmetic(kernel::Pipe::Int32, kCount, 4)}}};
   const double took = cycles(run_alone(g, k).time(), g);
   EXPECT_NEAR(took, 4 * kCount, 0.02 * kCount);
 }

@@ -96,7 +96,8 @@ TEST(Sync, TheHostGoesOnAfterItsCost) {
   host::Item work;
   work.kind = host::ItemKind::HostWork;
   work.work = 7_us;
-  const Driven d = drive(scenario_of(g, {stand_in(20_us)}, {launch(0), sync, work, launch(0), sync}));
+  const Driven d = drive(
+      scenario_of(g, {stand_in(20_us)}, {launch(0), sync, work, launch(0), sync}));
   const auto& c = g.launch;
   const auto first_end = c.host_launch + c.submit + 20_us;
   EXPECT_EQ(d.launches[0].ended - unit::Time{}, first_end);

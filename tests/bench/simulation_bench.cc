@@ -22,8 +22,8 @@ void measure(benchmark::State& state, const scenario::Scenario& s) {
     }
   }
   state.counters["events_per_s"] = benchmark::Counter(events, benchmark::Counter::kIsRate);
-  state.counters["warp_instructions_per_s"] =
-      benchmark::Counter(instructions, benchmark::Counter::kIsRate);
+  state.counters["warp_instructions_per_s"] = benchmark::Counter(instructions,
+                                                                 benchmark::Counter::kIsRate);
   state.counters["events"] = events / static_cast<double>(state.iterations());
 }
 

@@ -34,7 +34,9 @@ class Hold {
   [[nodiscard]] std::int64_t popped() const { return wheel_.popped(); }
 
  private:
-  unit::Duration step() { return unit::Duration{static_cast<std::int64_t>(random_() % longest_step_)}; }
+  unit::Duration step() {
+    return unit::Duration{static_cast<std::int64_t>(random_() % longest_step_)};
+  }
 
   std::uint64_t longest_step_;
   std::mt19937_64 random_{1};
@@ -85,10 +87,12 @@ inline scenario::Scenario shipped(const std::string& file) {
 
 // Without any limit.
 inline run::Happened simulate(const scenario::Scenario& s) {
-  return run::simulate(s, [](std::int64_t, result::Outcome&) { return std::optional<std::string>{}; });
+  return run::simulate(s,
+                       [](std::int64_t, result::Outcome&) { return std::optional<std::string>{}; });
 }
 
-// The decode step of an 8-billion-parameter model with one of its 32 layers, without the last matrix.
+// The decode step of an 8-billion-parameter model with one of its 32 layers, without the last
+// matrix.
 inline scenario::Scenario decode_layer() {
   scenario::Scenario s = shipped("decode-step-llama-3.1-8b");
   for (host::Item& item : s.timeline.items) {

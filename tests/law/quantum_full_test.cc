@@ -12,9 +12,8 @@ namespace {
 
 double time_us(scenario::Scenario s, std::int64_t quantum) {
   s.simulation.issue_quantum = quantum;
-  const run::Happened h = run::simulate(s, [](std::int64_t, result::Outcome&) {
-    return std::optional<std::string>{};
-  });
+  const run::Happened h = run::simulate(
+      s, [](std::int64_t, result::Outcome&) { return std::optional<std::string>{}; });
   EXPECT_EQ(h.outcome, result::Outcome::Complete) << h.message;
   return unit::microseconds(h.end - unit::Time{});
 }

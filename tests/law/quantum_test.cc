@@ -16,8 +16,8 @@ double kernel_time_us(scenario::Scenario& s, std::int64_t quantum) {
 }
 
 // Kernels of a few blocks and microseconds: warps that compete for a pipe or a cache come to it in
-// another order, and now and then a block more or less ends up on the busiest SM. Single kernels may
-// notice; their mean must not.
+// another order, and now and then a block more or less ends up on the busiest SM. Single kernels
+// may notice; their mean must not.
 TEST(Quantum, AgreesOnRandomKernels) {
   const std::int64_t usual = scenario::Simulation{}.issue_quantum;
   constexpr int kScenarios = 100;

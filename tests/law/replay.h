@@ -28,7 +28,8 @@ struct ReplayPair {
   void expect_agreement(double pct) const {
     EXPECT_TRUE(all.finished && some.finished);
     ASSERT_EQ(all.launches.size(), some.launches.size());
-    EXPECT_NEAR(100 * unit::ratio(some.kernel_time(), all.kernel_time()), 100, pct) << "kernel time";
+    EXPECT_NEAR(100 * unit::ratio(some.kernel_time(), all.kernel_time()), 100, pct)
+        << "kernel time";
     EXPECT_NEAR(100 * unit::ratio(some.end - unit::Time{}, all.end - unit::Time{}), 100, pct)
         << "time";
   }

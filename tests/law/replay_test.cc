@@ -15,12 +15,14 @@ constexpr int kLaunches = 24;
 
 // The launches of a random scenario's kernels, in a random order, many times over.
 scenario::Scenario random_sequence(std::uint64_t seed) {
-  scenario::Scenario s = random_scenario(seed, {.most_events = 4000, .streams = false, .odd_gpu = false});
+  scenario::Scenario s = random_scenario(seed,
+                                         {.most_events = 4000, .streams = false, .odd_gpu = false});
   Dice dice(seed + 1000);
   s.timeline.items.clear();
   for (int n = 0; n < kLaunches; ++n) {
     host::Item launch;
-    launch.kernel = static_cast<int>(dice.between(0, static_cast<std::int64_t>(s.kernels.size()) - 1));
+    launch.kernel = static_cast<int>(
+        dice.between(0, static_cast<std::int64_t>(s.kernels.size()) - 1));
     s.timeline.items.push_back(launch);
   }
   return s;
@@ -82,7 +84,8 @@ TEST(Replay, AgreesOnAFewLayersOfADecodeStep) {
     if (item.kind == host::ItemKind::Repeat) { item.repeat = 3; }
   }
   std::erase_if(s.timeline.items, [&](const host::Item& i) {
-    return i.kind == host::ItemKind::Launch && s.kernels[static_cast<std::size_t>(i.kernel)].name == "lm_head";
+    return i.kind == host::ItemKind::Launch &&
+           s.kernels[static_cast<std::size_t>(i.kernel)].name == "lm_head";
   });
   const ReplayPair pair(s);
   pair.expect_agreement(0.5);

@@ -35,9 +35,14 @@ inline std::vector<std::string> shipped_files() {
 
 // Those that take most of a second or more: whole decode steps, gigabytes moved.
 inline bool is_big(const std::string& file) {
-  static const std::set<std::string> kSmall = {
-      "claims/a2-coalesced-warp-load", "claims/a7-decode-batch-1", "claims/a8a-launch-gaps",
-      "divergence", "latency-hiding", "launch-gaps", "my-first-program", "read-bytes-in-flight"};
+  static const std::set<std::string> kSmall = {"claims/a2-coalesced-warp-load",
+                                               "claims/a7-decode-batch-1",
+                                               "claims/a8a-launch-gaps",
+                                               "divergence",
+                                               "latency-hiding",
+                                               "launch-gaps",
+                                               "my-first-program",
+                                               "read-bytes-in-flight"};
   return kSmall.count(file) == 0;
 }
 

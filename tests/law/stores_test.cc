@@ -19,8 +19,8 @@ scenario::Scenario stores_once(std::uint64_t seed) {
   store.count = dice.between(1, 4);
   store.access.array = 0;
   store.access.width = 1 << dice.between(0, 4);
-  store.access.walk = dice.pick({kernel::WalkKind::Grid, kernel::WalkKind::Block,
-                                 kernel::WalkKind::Warp});
+  store.access.walk = dice.pick(
+      {kernel::WalkKind::Grid, kernel::WalkKind::Block, kernel::WalkKind::Warp});
   kernel::Op loop;
   loop.kind = kernel::OpKind::Repeat;
   loop.count = dice.between(1, 4);
@@ -53,8 +53,8 @@ TEST(Stores, EverySectorIsDirtyOrWritten) {
     EXPECT_EQ(d.l2_dirty_sectors * memory::kSectorBytes + all.l2_writeback_bytes,
               all.useful_store_bytes)
         << "seed " << seed;
-    EXPECT_EQ(all.useful_store_bytes, s.kernels[0].arrays[0].bytes.count() *
-                                          static_cast<std::int64_t>(d.launches.size()));
+    EXPECT_EQ(all.useful_store_bytes,
+              s.kernels[0].arrays[0].bytes.count() * static_cast<std::int64_t>(d.launches.size()));
     EXPECT_EQ(all.dram_read_bytes, 0) << "whole sectors need no fetch, seed " << seed;
     written += all.l2_writeback_bytes;
     kept += d.l2_dirty_sectors;

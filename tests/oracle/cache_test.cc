@@ -95,9 +95,8 @@ TEST(L2, AStreamThatDoesNotFitNeverHits) {
 // Two streams, one of which comes back soon: an operand that is reused beside one that is not.
 TEST(L2, AReusedArrayBesideAStreamedOne) {
   const std::int64_t reused = kLines / 4;
-  const Hits h = hit_rates(20 * kLines, [&](std::int64_t n) {
-    return n % 2 == 0 ? n / 2 % reused : (1 << 20) + n / 2;
-  });
+  const Hits h = hit_rates(
+      20 * kLines, [&](std::int64_t n) { return n % 2 == 0 ? n / 2 % reused : (1 << 20) + n / 2; });
   EXPECT_NEAR(h.pages, h.sets, 0.02);
   EXPECT_GT(h.sets, 0.4);
 }
@@ -136,7 +135,9 @@ TEST(L1, IsAMapWhereNothingIsEvicted) {
       under_way.erase(under_way.begin() + static_cast<std::ptrdiff_t>(which));
       l1.fill(filled, request);
       Known& k = map[filled];
-      if (k.request == request) { k = {static_cast<std::uint8_t>(k.valid | k.pending), 0, kNoRequest}; }
+      if (k.request == request) {
+        k = {static_cast<std::uint8_t>(k.valid | k.pending), 0, kNoRequest};
+      }
       continue;
     }
     const auto wanted = static_cast<std::uint8_t>(1 + random() % 15);

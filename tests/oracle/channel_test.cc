@@ -32,7 +32,9 @@ class SlowChannel {
     std::int64_t length = bursts * t_.burst.count();
     const std::int64_t bank = row % t_.banks;
     if (open_.count(bank) == 0 || open_[bank] != row) {
-      if (opened_.count(bank) != 0) { start = std::max(start, opened_[bank] + t_.row_cycle.count()); }
+      if (opened_.count(bank) != 0) {
+        start = std::max(start, opened_[bank] + t_.row_cycle.count());
+      }
       length = std::max(length, t_.row_access.count());
       open_[bank] = row;
       opened_[bank] = start;
@@ -99,7 +101,8 @@ TEST(Channel, DoesWhatTheListSays) {
       } else {
         const std::int64_t row = up_to(100);
         const std::int64_t bursts = 1 + up_to(7);
-        ASSERT_EQ(channel.read(t, Time{now}, row, bursts).picoseconds(), slow.read(now, row, bursts));
+        ASSERT_EQ(channel.read(t, Time{now}, row, bursts).picoseconds(),
+                  slow.read(now, row, bursts));
       }
       ASSERT_EQ(channel.busy_until().picoseconds(), slow.end()) << "seed " << seed << ", " << n;
     }

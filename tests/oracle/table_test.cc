@@ -43,7 +43,9 @@ TEST(Divider, IsADivision) {
   constexpr std::uint64_t kMost = (std::uint64_t{1} << 44) - 1;
   for (std::uint64_t d = 1; d <= 300; ++d) {
     for (std::uint64_t n = 0; n < 1000; ++n) { check(n, d); }
-    for (const std::uint64_t n : {kMost, kMost - 1, kMost / d * d, kMost / d * d - 1}) { check(n, d); }
+    for (const std::uint64_t n : {kMost, kMost - 1, kMost / d * d, kMost / d * d - 1}) {
+      check(n, d);
+    }
   }
   for (int trial = 0; trial < 500'000; ++trial) {
     check(random() & kMost, 1 + random() % ((1U << 20) - 1));

@@ -73,7 +73,9 @@ void compare(std::uint64_t seed, int pending, int pops) {
 }
 
 TEST(Wheel, IsASortedList) {
-  for (std::uint64_t seed = 0; seed < 200; ++seed) { compare(seed, 1 + static_cast<int>(seed), 2000); }
+  for (std::uint64_t seed = 0; seed < 200; ++seed) {
+    compare(seed, 1 + static_cast<int>(seed), 2000);
+  }
 }
 
 TEST(Wheel, RunsEmptyAndStartsAgain) {
