@@ -87,10 +87,12 @@ void dram(const Launch& l, Chain& chain) {
   const auto& hbm = l.gpu.hbm;
   const double read = std::max(0.0, l.arrived() - l.caches.in_l2_at_start);
   const double l2 = static_cast<double>(l.gpu.l2.capacity.count());
-  // Lines that channels have gathered but not drained count as not yet written.
+  // Not yet written: what channels have gathered and not drained, and stores still on their way.
   const double gathered = static_cast<double>(hbm.write_drain * hbm.channels *
                                               l.gpu.l1.line.count());
-  const double kept = l.caches.dirty_at_end.value_or(std::min(l2, l.compulsory.written)) + gathered;
+  const double under_way = std::min(l.sms, l.blocks) * l.line_bytes(l.gpu.l1.store_lines);
+  const double kept = l.caches.dirty_at_end.value_or(std::min(l2, l.compulsory.written)) +
+                      gathered + under_way;
   const double written = std::max(0.0, l.compulsory.written - kept);
   if (l.compulsory.read + l.compulsory.written <= 0) { return; }
   chain.fact(
