@@ -175,7 +175,9 @@ void pipes(const Launch& l, Chain& chain) {
          .formula = "warp instructions of the fullest SM x cycles each / (pipes x clock)",
          .inputs = fmt::format("{} x {} / ({} x {})", human(instructions, ""), human(cycles, ""),
                                schedulers, human(l.clock_hz * 1e-6, "MHz")),
-         .us = instructions * cycles / (schedulers * l.clock_hz) * 1e6});
+         // The last one need only have issued.
+         .us = std::max(0.0, instructions * cycles / schedulers - (cycles - 1)) / l.clock_hz *
+               1e6});
   }
 }
 
