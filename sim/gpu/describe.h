@@ -36,7 +36,7 @@ template <class V>
 void describe(V&& v, SmSpec& s) {
   v("schedulers", s.schedulers, {"1", "16"}, "warp schedulers (sub-partitions) per SM");
   v("warp_size", s.warp_size, {"32", "64"}, "lanes of a warp");
-  v("max_warps", s.max_warps, {"1", "256"}, "resident warps per SM");
+  v("max_warps", s.max_warps, {"1", "64"}, "resident warps per SM");
   v("max_blocks", s.max_blocks, {"1", "256"}, "resident blocks per SM");
   v("max_threads_per_block", s.max_threads_per_block, {"32", "4096"}, "threads of a block");
   v("max_cluster", s.max_cluster, {"1", "64"}, "blocks per cluster; 1 where clusters do not exist");
