@@ -2,6 +2,7 @@
 #include "device/replay.h"
 
 #include <algorithm>
+#include <bit>
 
 namespace wavetail::device {
 
@@ -26,6 +27,13 @@ std::vector<L2Directory::Range> ranges_of(const sm::Launch& launch) {
 
 std::int64_t rounded(std::int64_t n, std::int64_t grain) { return (n + grain / 2) / grain; }
 
+// n to a sixteenth or to `coarse`, whichever is less: a kernel may live on a small part of an array.
+std::int64_t step_of(std::int64_t n, std::int64_t coarse) {
+  const auto grain = static_cast<std::int64_t>(
+      std::bit_floor(static_cast<std::uint64_t>(std::clamp<std::int64_t>(n / 16, 1, coarse))));
+  return rounded(n, grain) * grain;
+}
+
 }  // namespace
 
 std::int64_t Replay::held_bytes(const sm::Launch& launch, const L2Directory& l2) {
@@ -41,10 +49,8 @@ Replay::Key Replay::key(const sm::Launch& launch, const L2Directory& l2) {
           rounded(l2.dirty_sectors(), 4 * coarse)};
   const auto counts = l2.census(ranges);
   for (std::size_t a = 0; a < counts.size(); ++a) {
-    const std::int64_t lines = (ranges[a].last - ranges[a].first) * memory::kLinesPerPage;
-    const std::int64_t grain = std::clamp<std::int64_t>(lines / 16, 1, coarse);
-    key.push_back(rounded(counts[a].lines, grain));
-    key.push_back(rounded(counts[a].dirty_sectors, 4 * grain));
+    key.push_back(step_of(counts[a].lines, coarse));
+    key.push_back(step_of(counts[a].dirty_sectors, 4 * coarse));
   }
   return key;
 }

@@ -72,27 +72,25 @@ System::Place System::place(std::int64_t chunk) const {
           static_cast<std::int64_t>(chunks_per_row_.quotient(round))};
 }
 
-// A piece takes its slice, then, for what is missing, its channel. Returns when all its data are at
-// the slice.
-Time System::serve(const Piece& piece, result::Counters& counters) {
+// A piece takes its slice, then, for what is missing, its channel.
+System::PieceTimes System::serve(const Piece& piece, result::Counters& counters) {
   const Place at = place(piece.chunk);
-  const Time served = slices_[slice_of_channel_[at.channel]]
-                          .reserve(wheel_.now(),
-                                   timing_.slice[static_cast<std::size_t>(piece.sectors)])
-                          .end;
-  if (piece.bursts == 0) { return served; }
+  const auto slot = slices_[slice_of_channel_[at.channel]].reserve(
+      wheel_.now(), timing_.slice[static_cast<std::size_t>(piece.sectors)]);
+  if (piece.bursts == 0) { return {slot.start, slot.end}; }
   counters.dram_read_bytes += piece.bursts * 2 * kSectorBytes;
-  return channels_[at.channel].read(timing_.channel, served + timing_.to_dram, at.row,
-                                    piece.bursts) +
-         timing_.from_dram;
+  return {slot.start, channels_[at.channel].read(timing_.channel, slot.end + timing_.to_dram,
+                                                 at.row, piece.bursts) +
+                          timing_.from_dram};
 }
 
 // Serves the sectors `wanted` of one word of a page's bitmap; those in `fetched` come from DRAM.
-// Notes when fills will be there and returns when the first and the last piece have their data.
+// Notes when fills will be there; returns when the last slice turned to its piece, and when the
+// first and the last piece have their data.
 System::Served System::serve_word(std::int64_t page, std::uint32_t frame, int word,
                                   std::uint64_t wanted, std::uint64_t fetched,
                                   result::Counters& counters) {
-  Served served{Time{INT64_MAX}, Time{}};
+  Served served{Time{}, Time{INT64_MAX}, Time{}};
   const int width = std::min(kSectorsPerWord, 4 << chunk_shift_);
   const std::uint64_t unit = width == kSectorsPerWord ? ~0ULL : (1ULL << width) - 1;
   for (std::uint64_t rest = wanted; rest != 0;) {
@@ -102,7 +100,9 @@ System::Served System::serve_word(std::int64_t page, std::uint32_t frame, int wo
     rest &= ~(unit << low);
     const std::int64_t line = page * kLinesPerPage + word * 16 + low / 4;
     const Piece piece{line >> chunk_shift_, std::popcount(sectors), std::popcount(bursts(missing))};
-    Time ready = serve(piece, counters);
+    const PieceTimes times = serve(piece, counters);
+    served.taken = std::max(served.taken, times.taken);
+    Time ready = times.ready;
     for (int fill = low; fill < low + width; fill += kSectorsPerFill) {
       const int group = (word * kSectorsPerWord + fill) / kSectorsPerFill;
       if (missing != 0) { l2_.set_ready(frame, group, ready); }
@@ -118,7 +118,7 @@ void System::load_arrives(std::uint32_t id) {
   Request& r = requests_[id];
   result::Counters& c = *r.account->counters;
   c.l2_read_sectors += r.shape->sectors;
-  Served all{Time{INT64_MAX}, Time{}};
+  Served all{Time{}, Time{INT64_MAX}, Time{}};
   for_each_page(
       *r.shape, r.base_line,
       [&](std::int64_t page, const L2Directory::Sectors& touched, const L2Directory::Sectors&) {
@@ -143,7 +143,8 @@ void System::load_arrives(std::uint32_t id) {
       {all.last + back, Target::Sm, static_cast<std::uint8_t>(SmNotice::LoadReturned), r.sm, id});
 }
 
-// Full sectors replace what was there; a sector that is only partly written and not held is
+// The store is accepted when every slice has turned to its piece and L2 has room. Full sectors
+// replace what was there; a sector that is only partly written and not held is
 // fetched, which nobody waits for but which costs the channel its burst.
 void System::store_arrives(std::uint32_t id) {
   Request& r = requests_[id];
@@ -163,7 +164,8 @@ void System::store_arrives(std::uint32_t id) {
           c.l2_hit_sectors += std::popcount(touched[w] & valid[w]);
           c.l2_fill_bytes += bytes_of(fetched);
           l2_.install(frame, word, fetched | touched[w], touched[w]);
-          static_cast<void>(serve_word(page, frame, word, touched[w], fetched, c));
+          const Served served = serve_word(page, frame, word, touched[w], fetched, c);
+          accepted = std::max(accepted, served.taken);
         }
         accepted = std::max(accepted, make_room(frame, c));
       });

@@ -149,11 +149,15 @@ class System {
   void load_arrives(std::uint32_t id);
   void store_arrives(std::uint32_t id);
 
-  struct Served {
-    Time first, last;
+  struct PieceTimes {
+    Time taken, ready;  // the slice turns to it; its data are at the slice
   };
 
-  Time serve(const Piece& piece, result::Counters& counters);
+  struct Served {
+    Time taken, first, last;
+  };
+
+  PieceTimes serve(const Piece& piece, result::Counters& counters);
   Served serve_word(std::int64_t page, std::uint32_t frame, int word, std::uint64_t wanted,
                     std::uint64_t fetched, result::Counters& counters);
   Time write_back(std::int64_t page, const L2Directory::Sectors& dirty, result::Counters& counters);

@@ -267,16 +267,18 @@ void Sm::barrier(std::uint32_t slot, Turn& turn) {
   count_issue(w, w.code->instrs[static_cast<std::size_t>(w.pc)], 1, turn);
   ++w.pc;
   Block& b = blocks_[static_cast<std::size_t>(w.block)];
+  b.latest = std::max(b.latest, turn.cycle);
   if (++b.at_barrier < b.running) {
     block_on(slot, Reason::Barrier, turn.cycle, turn);
     return;
   }
-  open_barrier(b, slot, turn.cycle);
+  open_barrier(b, slot);
+  proceed(slot, Reason::Barrier, b.latest, turn);
 }
 
-void Sm::open_barrier(Block& block, std::uint32_t except, std::int64_t cycle) {
+void Sm::open_barrier(Block& block, std::uint32_t except) {
   block.at_barrier = 0;
-  const Time open = surface_.clocks.sm.edge(cycle);
+  const Time open = surface_.clocks.sm.edge(block.latest);
   for (const std::uint32_t other : block.warps) {
     if (other != except && warps_[other].reason == Reason::Barrier) { schedule_wake(other, open); }
   }
@@ -292,12 +294,13 @@ void Sm::finish(std::uint32_t slot, Turn& turn) {
   }
   block_on(slot, Reason::Exit, turn.cycle, turn);
   Block& b = blocks_[static_cast<std::size_t>(w.block)];
+  b.latest = std::max(b.latest, turn.cycle);
   if (--b.running == 0) {
-    const Time free = surface_.clocks.sm.edge(turn.cycle) + surface_.gpu.launch.block_exit;
+    const Time free = surface_.clocks.sm.edge(b.latest) + surface_.gpu.launch.block_exit;
     surface_.wheel.schedule(
         {free, Target::Device, kBlockFree, number_, static_cast<std::uint32_t>(w.block)});
   } else if (b.at_barrier == b.running) {
-    open_barrier(b, slot, turn.cycle);  // warps that have exited are not waited for
+    open_barrier(b, slot);  // warps that have exited are not waited for
   }
 }
 

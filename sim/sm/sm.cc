@@ -62,7 +62,7 @@ void Sm::place(Launch& launch, std::int64_t block) {
   free->warps.clear();
   free->running = launch.fit.warps_per_block;
   free->at_barrier = 0;
-  free->placed = surface_.clocks.sm.at_or_after(now);
+  free->placed = free->latest = surface_.clocks.sm.at_or_after(now);
   Presence& here = launch.presence[number_];
   if (here.blocks++ == 0) {
     here.active_since = free->placed;

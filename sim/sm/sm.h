@@ -90,7 +90,7 @@ class Sm {
   void send_load(std::uint32_t slot, memory::Access& access);
   void wait_loads(std::uint32_t slot, std::uint64_t blocking, Turn& turn);
   void barrier(std::uint32_t slot, Turn& turn);
-  void open_barrier(Block& block, std::uint32_t except, std::int64_t cycle);
+  void open_barrier(Block& block, std::uint32_t except);
   void finish(std::uint32_t slot, Turn& turn);
   void pause(std::uint32_t slot, Reason reason, std::int64_t from, std::int64_t until, Turn& turn);
   void block_on(std::uint32_t slot, Reason reason, std::int64_t from, Turn& turn);

@@ -61,6 +61,9 @@ struct Block {
   std::int64_t running = 0;             // warps not yet at their end
   std::int64_t at_barrier = 0;
   std::int64_t placed = 0;  // SM cycle
+  // The latest cycle at which a warp came to a barrier or to its end: turns run ahead of events, so
+  // that the last to come is not always the latest.
+  std::int64_t latest = 0;
 };
 
 }  // namespace wavetail::sm

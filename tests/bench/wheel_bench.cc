@@ -4,35 +4,15 @@
 // per second.
 #include <benchmark/benchmark.h>
 
-#include <cstdint>
-#include <random>
-
-#include "event/wheel.h"
+#include "bench/workloads.h"
 
 namespace {
 
-using wavetail::event::Event;
-using wavetail::event::Wheel;
-using wavetail::unit::Duration;
-using wavetail::unit::Time;
-
 void hold(benchmark::State& state) {
-  const auto pending = state.range(0);
-  const auto longest_step = state.range(1);
-  std::mt19937_64 random(1);
-  const auto step = [&] {
-    return Duration{static_cast<std::int64_t>(random() % static_cast<std::uint64_t>(longest_step))};
-  };
-  Wheel wheel;
-  for (std::int64_t i = 0; i < pending; ++i) { wheel.schedule({.time = Time{} + step()}); }
-  Event event;
-  for (auto _ : state) {
-    if (!wheel.pop(event)) { state.SkipWithError("the wheel ran empty"); }
-    event.time += step();
-    wheel.schedule(event);
-  }
-  state.SetItemsProcessed(wheel.popped());
-  state.counters["pending"] = static_cast<double>(wheel.pending());
+  wavetail::tests::Hold hold(state.range(0), state.range(1));
+  constexpr std::int64_t kBatch = 1024;
+  for (auto _ : state) { hold.go(kBatch); }
+  state.SetItemsProcessed(hold.popped());
 }
 
 BENCHMARK(hold)

@@ -19,16 +19,12 @@ namespace wavetail::tests {
 
 inline void expect_buckets_add_up(const result::Counters& c) {
   EXPECT_EQ(c.stalls.total(), c.resident_warp_cycles);
-  result::describe(
-      [&](std::string_view name, std::int64_t cycles, std::string_view, std::string_view) {
-        EXPECT_GE(cycles, 0) << "stall " << name;
-      },
-      c.stalls);
-  result::describe(
-      [&](std::string_view name, std::int64_t cycles, std::string_view, std::string_view) {
-        EXPECT_GE(cycles, 0) << "slot " << name;
-      },
-      c.slots);
+  result::describe([&](std::string_view name, std::int64_t cycles, std::string_view,
+                       std::string_view) { EXPECT_GE(cycles, 0) << "stall " << name; },
+                   c.stalls);
+  result::describe([&](std::string_view name, std::int64_t cycles, std::string_view,
+                       std::string_view) { EXPECT_GE(cycles, 0) << "slot " << name; },
+                   c.slots);
   EXPECT_EQ(c.slots.issued, c.warp_instructions);
   EXPECT_EQ(c.stalls.selected, c.warp_instructions);
 }
@@ -127,7 +123,8 @@ inline void expect_work(const result::Counters& c, const kernel::Kernel& kernel,
   const auto n = static_cast<double>(launches);
   const bound::Work work = bound::count_work(kernel, gpu);
   const Branches branches = branches_of(kernel, gpu);
-  EXPECT_EQ(static_cast<double>(c.warp_instructions), n * (work.warp_instructions + branches.warps));
+  EXPECT_EQ(static_cast<double>(c.warp_instructions),
+            n * (work.warp_instructions + branches.warps));
   EXPECT_EQ(static_cast<double>(c.thread_instructions),
             n * (work.thread_instructions + branches.lanes));
   EXPECT_EQ(static_cast<double>(c.load_requests), n * work.load_requests);

@@ -42,7 +42,8 @@ void set_caches(gpu::GpuSpec& g, Dice& dice) {
   g.l1.in_flight_lines = dice.pick<std::int64_t>({1, 3, 40, 512});
   g.l1.store_lines = dice.pick<std::int64_t>({1, 5, 64});
   g.l1.queue = Cycles{dice.between(1, 64)};
-  g.crossbar = {BytesPerCycle{dice.between(5, 64) * 1000}, BytesPerCycle{dice.between(5, 80) * 1000},
+  g.crossbar = {BytesPerCycle{dice.between(5, 64) * 1000},
+                BytesPerCycle{dice.between(5, 80) * 1000},
                 BytesPerCycle{dice.between(20, 900) * 1000}};
   g.l2.capacity = Bytes{kib(64).count() + 128 * dice.pick<std::int64_t>({0, 1, 37, 2000, 40'000})};
   g.l2.partitions = dice.between(1, 2);

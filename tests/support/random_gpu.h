@@ -19,8 +19,8 @@ class Dice {
 
   // From first to last, both included.
   std::int64_t between(std::int64_t first, std::int64_t last) {
-    return first + static_cast<std::int64_t>(random_() %
-                                             static_cast<std::uint64_t>(last - first + 1));
+    return first +
+           static_cast<std::int64_t>(random_() % static_cast<std::uint64_t>(last - first + 1));
   }
 
   bool one_in(std::int64_t n) { return between(1, n) == 1; }

@@ -165,7 +165,8 @@ void set_roles(kernel::Kernel& k, Dice& dice, std::int64_t warps) {
   for (std::int64_t r = 0; r < roles; ++r) {
     const std::int64_t rest = roles - r - 1;
     const std::int64_t mine = rest == 0 ? left : dice.between(1, left - rest);
-    k.roles.push_back({.name = "r" + std::to_string(r), .warps = mine, .registers = {}, .program = {}});
+    k.roles.push_back(
+        {.name = "r" + std::to_string(r), .warps = mine, .registers = {}, .program = {}});
     left -= mine;
   }
 }

@@ -41,7 +41,9 @@ inline void set_h100_memory(gpu::GpuSpec& g) {
   g.hbm.write_drain = 16;
   g.hbm.read_to_write = 10_ns;
   g.hbm.write_to_read = 10_ns;
-  g.hbm.row_access = 2_ns, .banks = 16, .row_cycle = 45_ns;
+  g.hbm.row_access = 2_ns;
+  g.hbm.banks = 16;
+  g.hbm.row_cycle = 45_ns;
 }
 
 // The launch rules and rates of an H100 SXM.

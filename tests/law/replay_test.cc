@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "law/replay.h"
+
+#include <algorithm>
+#include <map>
+
+#include "law/shipped.h"
+#include "support/random_gpu.h"
+#include "support/random_scenario.h"
+
+namespace wavetail::tests {
+namespace {
+
+constexpr int kLaunches = 24;
+
+// The launches of a random scenario's kernels, in a random order, many times over.
+scenario::Scenario random_sequence(std::uint64_t seed) {
+  scenario::Scenario s = random_scenario(seed,
+                                         {.most_events = 4000, .streams = false, .odd_gpu = false});
+  Dice dice(seed + 1000);
+  s.timeline.items.clear();
+  for (int n = 0; n < kLaunches; ++n) {
+    host::Item launch;
+    launch.kernel = static_cast<int>(
+        dice.between(0, static_cast<std::int64_t>(s.kernels.size()) - 1));
+    s.timeline.items.push_back(launch);
+  }
+  return s;
+}
+
+bool draws_addresses(const kernel::Program& program) {
+  return std::any_of(program.begin(), program.end(), [](const kernel::Op& op) {
+    return op.access.pattern == kernel::Pattern::Random ||
+           std::any_of(op.bodies.begin(), op.bodies.end(),
+                       [](const kernel::Program& body) { return draws_addresses(body); });
+  });
+}
+
+// Some kernel has random lanes: every launch draws others.
+bool draws_addresses(const scenario::Scenario& s) {
+  return std::any_of(s.kernels.begin(), s.kernels.end(), [](const kernel::Kernel& k) {
+    return std::any_of(k.roles.begin(), k.roles.end(),
+                       [](const kernel::Role& r) { return draws_addresses(r.program); });
+  });
+}
+
+// By how much simulated launches of one kernel that find the same number of its bytes in L2 differ
+// among themselves, in percent of all kernel time: no earlier launch can stand for them better.
+double spread_pct(const Driven& d) {
+  std::map<std::pair<int, std::int64_t>, std::vector<double>> alike;
+  for (const DrivenLaunch& l : d.launches) {
+    alike[{l.kernel, l.l2_bytes_at_start}].push_back(static_cast<double>(l.time().count()));
+  }
+  double apart = 0;
+  for (const auto& [key, times] : alike) {
+    const auto [low, high] = std::minmax_element(times.begin(), times.end());
+    apart += (*high - *low) * static_cast<double>(times.size());
+  }
+  return 100 * apart / static_cast<double>(d.kernel_time().count());
+}
+
+TEST(Replay, AgreesOnRandomSequencesOfLaunches) {
+  constexpr int kSequences = 40;
+  std::int64_t replayed = 0;
+  double with = 0;
+  double without = 0;
+  for (std::uint64_t seed = 0; seed < kSequences; ++seed) {
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    const scenario::Scenario s = random_sequence(seed);
+    const ReplayPair pair(s);
+    pair.expect_agreement(draws_addresses(s) ? 6 : 0.5 + spread_pct(pair.all));
+    replayed += pair.replayed();
+    with += static_cast<double>(pair.some.kernel_time().count());
+    without += static_cast<double>(pair.all.kernel_time().count());
+  }
+  EXPECT_NEAR(with / without, 1, 0.005);
+  EXPECT_GT(replayed, kSequences * kLaunches / 4);
+}
+
+// Three of the 32 layers.
+TEST(Replay, AgreesOnAFewLayersOfADecodeStep) {
+  scenario::Scenario s = runs_of("decode-step-llama-3.1-8b").front().scenario;
+  for (host::Item& item : s.timeline.items) {
+    if (item.kind == host::ItemKind::Repeat) { item.repeat = 3; }
+  }
+  std::erase_if(s.timeline.items, [&](const host::Item& i) {
+    return i.kind == host::ItemKind::Launch &&
+           s.kernels[static_cast<std::size_t>(i.kernel)].name == "lm_head";
+  });
+  const ReplayPair pair(s);
+  pair.expect_agreement(0.5);
+  EXPECT_GT(pair.replayed(), 9);
+}
+
+}  // namespace
+}  // namespace wavetail::tests

@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "law/shipped_laws.h"
+
+namespace wavetail::tests {
+namespace {
+
+TEST_P(ShippedLaws, Hold) { expect_laws_of_file(GetParam()); }
+
+INSTANTIATE_TEST_SUITE_P(Big, ShippedLaws, testing::ValuesIn(shipped_files(true)), case_name);
+
+}  // namespace
+}  // namespace wavetail::tests

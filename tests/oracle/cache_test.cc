@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: Apache-2.0
+// The caches' directories against slow, obvious ones: the L2 by pages against a set-associative LRU
+// by lines, the L1 against a map that never evicts.
+#include <gtest/gtest.h>
+
+#include <list>
+#include <map>
+#include <random>
+
+#include "memory/l1.h"
+#include "memory/l2_directory.h"
+#include "memory/shape.h"
+
+namespace wavetail::memory {
+namespace {
+
+// Sixteen ways, least recently used line first; lines go round the sets.
+class SetAssociative {
+ public:
+  explicit SetAssociative(std::int64_t lines) : sets_(static_cast<std::size_t>(lines / kWays)) {}
+
+  bool access(std::int64_t line) {
+    std::list<std::int64_t>& set = sets_[static_cast<std::size_t>(line) % sets_.size()];
+    const auto found = std::find(set.begin(), set.end(), line);
+    const bool hit = found != set.end();
+    if (hit) { set.erase(found); }
+    set.push_back(line);
+    if (set.size() > kWays) { set.pop_front(); }
+    return hit;
+  }
+
+ private:
+  static constexpr std::size_t kWays = 16;
+  std::vector<std::list<std::int64_t>> sets_;
+};
+
+// The directory, asked for whole lines.
+class ByPage {
+ public:
+  explicit ByPage(std::int64_t lines) : directory_(lines) {}
+
+  bool access(std::int64_t line) {
+    const std::uint32_t frame = directory_.find_or_claim(line / kLinesPerPage);
+    const auto word = static_cast<int>(line % kLinesPerPage / 16);
+    const std::uint64_t sectors = 0xfULL << (line % 16 * 4);
+    const bool hit = (directory_.valid(frame)[static_cast<std::size_t>(word)] & sectors) == sectors;
+    directory_.install(frame, word, sectors, 0);
+    directory_.shrink(frame, [](std::int64_t, const L2Directory::Sectors&) {});
+    EXPECT_LE(directory_.lines(), directory_.capacity_lines());
+    return hit;
+  }
+
+ private:
+  L2Directory directory_;
+};
+
+constexpr std::int64_t kLines = 16'384;  // 2 MiB
+
+struct Hits {
+  double pages = 0, sets = 0;  // shares of all accesses
+};
+
+template <class Next>
+Hits hit_rates(std::int64_t accesses, Next&& next) {
+  ByPage by_page(kLines);
+  SetAssociative by_set(kLines);
+  Hits hits;
+  for (std::int64_t n = 0; n < accesses; ++n) {
+    const std::int64_t line = next(n);
+    hits.pages += by_page.access(line) ? 1 : 0;
+    hits.sets += by_set.access(line) ? 1 : 0;
+  }
+  hits.pages /= static_cast<double>(accesses);
+  hits.sets /= static_cast<double>(accesses);
+  return hits;
+}
+
+TEST(L2, AStreamThatFitsHitsFromTheSecondRoundOn) {
+  for (const std::int64_t share : {4, 8, 12, 15}) {
+    const std::int64_t lines = kLines / 16 * share;
+    const Hits h = hit_rates(8 * lines, [&](std::int64_t n) { return n % lines; });
+    EXPECT_EQ(h.pages, h.sets) << share << "/16";
+    EXPECT_EQ(h.pages, 7.0 / 8) << share << "/16";
+  }
+}
+
+TEST(L2, AStreamThatDoesNotFitNeverHits) {
+  for (const std::int64_t percent : {110, 150, 400}) {
+    const std::int64_t lines = kLines * percent / 100;
+    const Hits h = hit_rates(4 * lines, [&](std::int64_t n) { return n % lines; });
+    EXPECT_NEAR(h.pages, h.sets, 0.02) << percent << " %";
+  }
+}
+
+// Two streams, one of which comes back soon: an operand that is reused beside one that is not.
+TEST(L2, AReusedArrayBesideAStreamedOne) {
+  const std::int64_t reused = kLines / 4;
+  const Hits h = hit_rates(
+      20 * kLines, [&](std::int64_t n) { return n % 2 == 0 ? n / 2 % reused : (1 << 20) + n / 2; });
+  EXPECT_NEAR(h.pages, h.sets, 0.02);
+  EXPECT_GT(h.sets, 0.4);
+}
+
+// Random lines within a range: pages hold as many of a range's lines as lines would.
+TEST(L2, RandomLinesHitAsOftenAsTheRangeFits) {
+  for (const std::int64_t percent : {50, 90, 150, 300}) {
+    const std::int64_t lines = kLines * percent / 100;
+    std::mt19937_64 random(11);
+    const Hits h = hit_rates(30 * kLines, [&](std::int64_t) {
+      return static_cast<std::int64_t>(random() % static_cast<std::uint64_t>(lines));
+    });
+    EXPECT_NEAR(h.pages, h.sets, 0.06) << percent << " %";
+  }
+}
+
+// Without evictions an L1 is a map of sectors: present, on their way, or missing.
+TEST(L1, IsAMapWhereNothingIsEvicted) {
+  std::mt19937_64 random(3);
+  constexpr std::int64_t kSets = 64;
+  L1 l1(kSets * 16, 16, 5);
+
+  struct Known {
+    std::uint8_t valid = 0, pending = 0;
+    std::uint32_t request = kNoRequest;
+  };
+
+  std::map<std::int64_t, Known> map;
+  std::uint32_t next_request = 0;
+  std::vector<std::pair<std::int64_t, std::uint32_t>> under_way;
+  for (int n = 0; n < 200'000; ++n) {
+    const auto line = static_cast<std::int64_t>(random() % 200);  // of 1024: no set overflows
+    if (random() % 3 == 0 && !under_way.empty()) {
+      const std::size_t which = random() % under_way.size();
+      const auto [filled, request] = under_way[which];
+      under_way.erase(under_way.begin() + static_cast<std::ptrdiff_t>(which));
+      l1.fill(filled, request);
+      Known& k = map[filled];
+      if (k.request == request) {
+        k = {static_cast<std::uint8_t>(k.valid | k.pending), 0, kNoRequest};
+      }
+      continue;
+    }
+    const auto wanted = static_cast<std::uint8_t>(1 + random() % 15);
+    Known& k = map[line];
+    const L1::Lookup found = l1.find(line, wanted);
+    ASSERT_EQ(found.hit, wanted & k.valid);
+    ASSERT_EQ(found.pending, wanted & k.pending);
+    ASSERT_EQ(found.miss, wanted & ~(k.valid | k.pending));
+    if (found.pending != 0) { ASSERT_EQ(found.request, k.request); }
+    if (found.miss == 0) { continue; }
+    const std::uint32_t request = next_request++;
+    l1.await(found, request);
+    under_way.emplace_back(line, request);
+    if (k.pending == 0) { k = {k.valid, found.miss, request}; }
+  }
+}
+
+TEST(L1, ForgetsEverythingWhenAKernelStarts) {
+  L1 l1(512, 4, 1);
+  for (int round = 0; round < 70'000; ++round) {  // more rounds than marks of 16 bits
+    const L1::Lookup first = l1.find(7, 15);
+    ASSERT_EQ(first.miss, 15) << round;
+    l1.await(first, 1);
+    l1.fill(7, 1);
+    ASSERT_EQ(l1.find(7, 15).hit, 15) << round;
+    l1.invalidate();
+  }
+}
+
+}  // namespace
+}  // namespace wavetail::memory
