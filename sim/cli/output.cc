@@ -86,7 +86,8 @@ void keep_apart(const std::string& option, const std::string& path,
   for (const auto& other : others) {
     if (path.empty() || path == "-" || other.empty() || other == "-") { continue; }
     std::error_code error;
-    const bool same = fs::weakly_canonical(path, error) == fs::weakly_canonical(other, error) ||
+    const bool same = fs::weakly_canonical(fs::absolute(path), error) ==
+                          fs::weakly_canonical(fs::absolute(other), error) ||
                       fs::equivalent(path, other, error);
     if (same && fs::status(path, error).type() != fs::file_type::character) {
       throw Mistake(fmt::format(
