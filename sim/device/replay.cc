@@ -27,7 +27,8 @@ std::vector<L2Directory::Range> ranges_of(const sm::Launch& launch) {
 
 std::int64_t rounded(std::int64_t n, std::int64_t grain) { return (n + grain / 2) / grain; }
 
-// n to a sixteenth or to `coarse`, whichever is less: a kernel may live on a small part of an array.
+// n to a sixteenth or to `coarse`, whichever is less: a kernel may live on a small part of an
+// array.
 std::int64_t step_of(std::int64_t n, std::int64_t coarse) {
   const auto grain = static_cast<std::int64_t>(
       std::bit_floor(static_cast<std::uint64_t>(std::clamp<std::int64_t>(n / 16, 1, coarse))));

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Memory of what launches did, so that an identical launch in an identical cache state need not be
 // simulated again. Identical means: the same kernel alone on the device, and of each of its arrays
-// as much held and as much dirty, to a sixteenth of it or 1/256 of the L2, whichever is less, and of
-// the L2 as a whole to 1/256.
+// as much held and as much dirty, to a sixteenth of it or 1/256 of the L2, whichever is less, and
+// of the L2 as a whole to 1/256.
 #pragma once
 
 #include <cstdint>
