@@ -268,8 +268,8 @@ void facts(const Launch& l, Chain& chain) {
     chain.fact({.name = "useful share of the sectors",
                 .key = "useful_sector_pct",
                 .formula = "bytes that lanes ask for / bytes of their sectors",
-                .inputs = fmt::format("{} / {}", bytes(l.work.useful_bytes()), bytes(moved)),
-                .value = 100 * l.work.useful_bytes() / moved,
+                .inputs = fmt::format("{} / {}", bytes(l.work.asked_bytes), bytes(moved)),
+                .value = 100 * l.work.asked_bytes / moved,
                 .unit = "pct"});
     for (auto& link : in_flight_chain(l.gpu, l.gpu.hbm.latency)) { chain.fact(std::move(link)); }
   }

@@ -125,6 +125,8 @@ class Counter {
     w.sectors += n * request.sectors;
     w.useful_bytes += n * request.useful_bytes;
     w.distinct_bytes += n * request.distinct_bytes;
+    w.asked_bytes += n * (a.pattern == kernel::Pattern::Random ? request.useful_bytes
+                                                               : request.distinct_bytes);
     w.every_byte_once = (first || w.every_byte_once) &&
                         whole_units(op, request, place, gpu_.l1.sector);
     w.whole_bursts = (first || w.whole_bursts) && whole_units(op, request, place, gpu_.hbm.burst);
@@ -179,6 +181,7 @@ void sum_up(const kernel::Kernel& kernel, Work& work) {
     (a.store ? work.store_requests : work.load_requests) += a.requests;
     (a.store ? work.store_sectors : work.load_sectors) += a.sectors;
     (a.store ? work.useful_store_bytes : work.useful_load_bytes) += a.useful_bytes;
+    work.asked_bytes += a.asked_bytes;
     (a.store ? array.stored_bytes : array.loaded_bytes) += a.useful_bytes;
     auto& most = a.store ? array.unique_stored : array.unique_loaded;
     most = std::max(most, a.unique_bytes);

@@ -22,6 +22,7 @@ struct AccessWork {
   double sectors = 0;
   double useful_bytes = 0;       // lanes x width
   double distinct_bytes = 0;     // different bytes within each request, summed over requests
+  double asked_bytes = 0;        // the same, random lanes as if no two met
   double unique_bytes = 0;       // different bytes over the launch, at least
   bool every_byte_once = false;  // no sector of it is touched by two requests of the launch
   bool whole_bursts = false;     // ... and each request covers whole DRAM bursts
@@ -43,13 +44,12 @@ struct Work {
   double load_requests = 0, store_requests = 0;
   double load_sectors = 0, store_sectors = 0;
   double useful_load_bytes = 0, useful_store_bytes = 0;
+  double asked_bytes = 0;  // each byte of a request once
   double flops = 0;
   std::vector<AccessWork> accesses;  // in program order, role by role
   std::vector<ArrayWork> arrays;     // as Kernel::arrays
 
   [[nodiscard]] double requests() const { return load_requests + store_requests; }
-
-  [[nodiscard]] double useful_bytes() const { return useful_load_bytes + useful_store_bytes; }
 };
 
 [[nodiscard]] Work count_work(const kernel::Kernel& kernel, const gpu::GpuSpec& gpu);

@@ -141,6 +141,9 @@ int check(const Words& words) {
   options.positional("PATH", -1);
   if (!options.read(words)) { return kOk; }
   const auto files = files_of(options.arguments());
+  keep_apart("--out", options.common().out, files);
+  keep_apart("--junit", options.text("junit"), files);
+  keep_apart("--junit", options.text("junit"), {options.common().out});
   const auto results = judge_all(files, options.common(), catch_interrupts());
   std::vector<Checked> checked;
   int code = kOk;

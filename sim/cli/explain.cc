@@ -48,6 +48,7 @@ int explain(const Words& words) {
   options.own()("kernel", po::value<std::string>()->value_name("NAME"), "only this kernel");
   options.positional("SCENARIO", 1);
   if (!options.read(words)) { return kOk; }
+  keep_apart("--out", options.common().out, options.arguments());
   const auto study = load(options.arguments().front(), options.common());
   if (study.expected_error) {
     throw Mistake("this file is meant to be refused; `wavetail run` shows how");

@@ -81,4 +81,20 @@ void write_result(const std::string& path, std::string_view text) {
   write_beside(error ? fs::path(path) : target, shown, text);
 }
 
+void keep_apart(const std::string& option, const std::string& path,
+                const std::vector<std::string>& others) {
+  for (const auto& other : others) {
+    if (path.empty() || path == "-" || other.empty() || other == "-") { continue; }
+    std::error_code error;
+    const bool same = fs::weakly_canonical(fs::absolute(path), error) ==
+                          fs::weakly_canonical(fs::absolute(other), error) ||
+                      fs::equivalent(path, other, error);
+    if (same && fs::status(path, error).type() != fs::file_type::character) {
+      throw Mistake(fmt::format(
+          "'{}' names '{}', which the command reads or writes already; name another file", option,
+          path));
+    }
+  }
+}
+
 }  // namespace wavetail::cli

@@ -80,8 +80,11 @@ int run(const Words& words) {
   options.own()("timing", "also say how fast the simulation itself was");
   options.positional("SCENARIO", 1);
   if (!options.read(words)) { return kOk; }
+  const auto& scenario = options.arguments().front();
+  keep_apart("--out", options.common().out, {scenario});
+  keep_apart("--trace", options.text("trace"), {scenario, options.common().out});
   const auto begin = std::chrono::steady_clock::now();
-  const auto study = load(options.arguments().front(), options.common());
+  const auto study = load(scenario, options.common());
   if (study.expected_error) { return report_refusal(*study.expected_error, options.common()); }
   auto control = control_of(options.common(), catch_interrupts());
   control.trace = options.has("trace");

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <cctype>
 #include <filesystem>
+#include <fstream>
+#include <iterator>
 
 #include "base/nearest.h"
 #include "config/load.h"
@@ -14,19 +16,31 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::size_t kMostFiles = 1000;  // of one folder
+constexpr std::size_t kMostFiles = 100000;  // of one folder
 
 std::vector<std::string> yaml_files(const std::string& folder) {
   std::vector<std::string> files;
   std::error_code error;
   for (fs::directory_iterator it(folder, error), end; !error && it != end; it.increment(error)) {
     const std::string extension = it->path().extension().string();
-    if ((extension == ".yaml" || extension == ".yml") && files.size() < kMostFiles) {
-      files.push_back(it->path().string());
-    }
+    if (extension == ".yaml" || extension == ".yml") { files.push_back(it->path().string()); }
   }
   std::sort(files.begin(), files.end());
+  files.resize(std::min(files.size(), kMostFiles));
   return files;
+}
+
+// Whether a file may be a GPU file. A folder can hold thousands of scenarios, which take long to
+// parse.
+bool mentions_schema(const std::string& file) {
+  constexpr std::uintmax_t kMostBytes = 4 << 20;  // no longer file is read
+  std::error_code error;
+  if (!fs::is_regular_file(file, error) || fs::file_size(file, error) > kMostBytes) {
+    return false;
+  }
+  std::ifstream in(file, std::ios::binary);
+  const std::string text{std::istreambuf_iterator<char>(in), {}};
+  return text.find("wavetail/gpu/") != std::string::npos;
 }
 
 std::string text_of(const config::Node& root, std::string_view key) {
@@ -36,6 +50,7 @@ std::string text_of(const config::Node& root, std::string_view key) {
 
 // Name and aliases of a file; nothing if it is no GPU file.
 std::optional<CatalogEntry> peek(const std::string& file) {
+  if (!mentions_schema(file)) { return std::nullopt; }
   config::Diagnostics ignored;
   const auto root = config::load_file(file, ignored);
   if (!root || !text_of(*root, "schema").starts_with("wavetail/gpu/") ||

@@ -78,7 +78,7 @@ void set_sms(Document& document, const config::Setting& setting, config::Diagnos
     value.text = *product.value;
   }
   const auto sms = config::whole({value, "gpu.sms", diagnostics}, unit::Dimension::Count,
-                                 {"1", "100000"});
+                                 {"1", "4096"});
   if (sms) { *gpcs = spread(*sms, static_cast<std::int64_t>(present.items.size()), value.place); }
 }
 

@@ -2,6 +2,7 @@
 #include "gpu/rules.h"
 
 #include <algorithm>
+#include <numeric>
 
 #include "config/setting.h"
 #include "config/value.h"
@@ -112,6 +113,11 @@ void check_rules(const GpuSpec& spec, const config::Node& root, config::Diagnost
   Rules rules(root, diagnostics);
   rules.require(spec.clock.sm_max >= spec.clock.sm, "clock.sm_max",
                 "it cannot be below clock.sm (" + unit::print(spec.clock.sm) + ")");
+  constexpr std::int64_t kMostSms = 4096;
+  const auto sms = std::accumulate(spec.gpcs.begin(), spec.gpcs.end(), std::int64_t{0});
+  rules.require(
+      sms <= kMostSms, "gpcs",
+      "it has " + std::to_string(sms) + " SMs in all; allowed up to " + std::to_string(kMostSms));
   check_sm(spec.sm, rules);
   check_pipes(spec, rules);
   check_memory(spec, rules);

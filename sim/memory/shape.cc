@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "memory/shape.h"
 
+#include <algorithm>
 #include <bit>
 
 namespace wavetail::memory {
@@ -23,11 +24,15 @@ struct Builder {
   }
 
   void touch(std::int64_t first, int count) {
-    for (std::int64_t at = first; at < first + count; ++at) {
+    const std::int64_t end = first + count;
+    for (std::int64_t at = first; at < end;) {  // sector by sector
       const std::int64_t delta = floor_div(at, kLineBytes);
       const auto l = static_cast<std::size_t>(line(static_cast<std::int32_t>(delta)));
       const std::int64_t within = at - delta * kLineBytes;
-      bytes[l][static_cast<std::size_t>(within / kSectorBytes)] |= 1U << (within % kSectorBytes);
+      const auto bit = static_cast<unsigned>(within % kSectorBytes);
+      const auto here = static_cast<unsigned>(std::min<std::int64_t>(end - at, kSectorBytes - bit));
+      bytes[l][static_cast<std::size_t>(within / kSectorBytes)] |= (~0U >> (32 - here)) << bit;
+      at += here;
     }
   }
 
@@ -35,6 +40,7 @@ struct Builder {
     for (std::size_t l = 0; l < static_cast<std::size_t>(shape.lines); ++l) {
       for (unsigned s = 0; s < 4; ++s) {
         if (bytes[l][s] == 0) { continue; }
+        shape.distinct_bytes += std::popcount(bytes[l][s]);
         shape.mask[l] = static_cast<std::uint8_t>(shape.mask[l] | (1U << s));
         if (bytes[l][s] == ~0U) {
           shape.covered[l] = static_cast<std::uint8_t>(shape.covered[l] | (1U << s));

@@ -21,10 +21,11 @@ inline constexpr int
 struct Shape {
   int lines = 0;
   int sectors = 0;
-  int useful_bytes = 0;  // lanes x width
-  int lanes = 0;         // active lanes
-  bool dense = false;    // consecutive lines from the first one on, every sector of each
-  bool partial = false;  // some sector is not covered completely (matters to stores)
+  int useful_bytes = 0;    // lanes x width
+  int distinct_bytes = 0;  // of these, each byte once
+  int lanes = 0;           // active lanes
+  bool dense = false;      // consecutive lines from the first one on, every sector of each
+  bool partial = false;    // some sector is not covered completely (matters to stores)
   std::array<std::int32_t, kMaxLines> delta{};    // line number relative to the base address' line
   std::array<std::uint8_t, kMaxLines> mask{};     // sectors of that line, bit 0 = lowest address
   std::array<std::uint8_t, kMaxLines> covered{};  // those whose 32 bytes are all asked for

@@ -91,6 +91,7 @@ System::LoadOutcome System::load(const Access& access) {
   ++c.load_requests;
   c.load_sectors += access.shape->sectors;
   c.useful_load_bytes += access.shape->useful_bytes;
+  c.distinct_bytes += access.shape->distinct_bytes;
   if (!access.bypass_l1) { return load_through_l1(access); }
   const std::uint32_t id = new_request(access, access.shape);
   requests_[id].waits = 1;
@@ -182,6 +183,7 @@ void System::store(const Access& access) {
   ++c.store_requests;
   c.store_sectors += shape.sectors;
   c.useful_store_bytes += shape.useful_bytes;
+  c.distinct_bytes += shape.distinct_bytes;
   c.egress_bytes += shape.sectors * kSectorBytes;
   ++*access.account->stores_under_way;
   const std::uint32_t id = new_request(access, access.shape);

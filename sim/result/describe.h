@@ -93,7 +93,7 @@ void describe(V&& v, const KernelResult& k) {
   v("l2_sectors", k.l2_sectors, "", "32 B sectors asked of L2");
   v("sectors_per_request", k.sectors_per_request, "", "32 B sectors per warp load or store");
   v("useful_sector_pct", k.useful_sector_pct, "pct",
-    "bytes that lanes asked for / bytes of the sectors touched");
+    "bytes that lanes asked for, each byte of a request once / bytes of the sectors touched");
   v("bank_wavefronts_per_request", k.bank_wavefronts_per_request, "",
     "shared-memory wavefronts per request");
   v("bytes_in_flight", k.bytes_in_flight, "bytes",

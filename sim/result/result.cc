@@ -36,6 +36,7 @@ Counters& Counters::operator+=(const Counters& o) {
   store_sectors += o.store_sectors;
   useful_load_bytes += o.useful_load_bytes;
   useful_store_bytes += o.useful_store_bytes;
+  distinct_bytes += o.distinct_bytes;
   l2_read_sectors += o.l2_read_sectors;
   l2_write_sectors += o.l2_write_sectors;
   l2_hit_sectors += o.l2_hit_sectors;

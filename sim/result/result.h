@@ -65,6 +65,7 @@ struct Counters {
   std::int64_t l1_pending_sectors = 0;  // of those, already on their way for an earlier load
   std::int64_t load_sectors = 0, store_sectors = 0;  // sectors after coalescing, before L1
   std::int64_t useful_load_bytes = 0, useful_store_bytes = 0;  // lanes x width
+  std::int64_t distinct_bytes = 0;  // asked for, each byte of a request once
   std::int64_t l2_read_sectors = 0, l2_write_sectors = 0;
   std::int64_t l2_hit_sectors = 0;                   // reads and writes
   std::int64_t ingress_bytes = 0, egress_bytes = 0;  // crossbar data

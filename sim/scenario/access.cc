@@ -20,6 +20,8 @@ using kernel::WalkKind;
 using unit::Bytes;
 
 constexpr config::Range kOffset{"-1000 TB", "1000 TB"};
+constexpr config::Range kLaneStride{"-1 GiB", "1 GiB"};    // from lane to lane
+constexpr config::Range kLaneOffset{"-64 GiB", "64 GiB"};  // of a lane from the first address
 
 void read_array(const MapReader& map, const kernel::Kernel& kernel, MemoryAccess& access) {
   std::string name;
@@ -64,15 +66,16 @@ void aligned(const At& at, std::int64_t bytes, const MemoryAccess& access) {
   }
 }
 
-void read_distance(const At& at, const MemoryAccess& access, std::int64_t& out) {
-  if (const auto bytes = config::quantity<Bytes>(at, kOffset)) {
+void read_distance(const At& at, const MemoryAccess& access, std::int64_t& out,
+                   config::Range range = kOffset) {
+  if (const auto bytes = config::quantity<Bytes>(at, range)) {
     out = bytes->count();
     aligned(at, out, access);
   }
 }
 
-std::vector<std::int64_t> read_distances(const At& at, const MemoryAccess& access,
-                                         std::size_t most) {
+std::vector<std::int64_t> read_distances(const At& at, const MemoryAccess& access, std::size_t most,
+                                         config::Range range = kOffset) {
   std::vector<std::int64_t> all;
   if (!at.node.is_list() || at.node.items.empty() || at.node.items.size() > most) {
     at.complain("a list of 1 to " + std::to_string(most) + " sizes is needed");
@@ -81,7 +84,7 @@ std::vector<std::int64_t> read_distances(const At& at, const MemoryAccess& acces
   for (std::size_t i = 0; i < at.node.items.size(); ++i) {
     all.push_back(0);
     read_distance({at.node.items[i], at.path + "[" + std::to_string(i) + "]", at.diagnostics},
-                  access, all.back());
+                  access, all.back(), range);
   }
   return all;
 }
@@ -104,10 +107,12 @@ void read_pattern(const MapReader& map, const ProgramReader& reader, MemoryAcces
     }
     return map.has(key) && fits;
   };
-  if (belongs("stride", strided, true)) { read_distance(map.at("stride"), access, access.stride); }
+  if (belongs("stride", strided, true)) {
+    read_distance(map.at("stride"), access, access.stride, kLaneStride);
+  }
   if (belongs("offsets", access.pattern == Pattern::Listed, true)) {
     access.offsets = read_distances(map.at("offsets"), access,
-                                    static_cast<std::size_t>(reader.warp_size));
+                                    static_cast<std::size_t>(reader.warp_size), kLaneOffset);
   }
   std::int64_t seed = 0;
   if (belongs("seed", access.pattern == Pattern::Random, false)) {

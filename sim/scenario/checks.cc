@@ -146,6 +146,10 @@ void check_kernel(const At& at, const Kernel& k, const gpu::GpuSpec& gpu) {
   check_barriers(at, k);
   check_extent(at, k, gpu);
   if (at.node.find("roles") != nullptr) { check_roles(at, k, gpu); }
+  check_launch(at, k, gpu);
+}
+
+void check_launch(const At& at, const Kernel& k, const gpu::GpuSpec& gpu) {
   const auto occupancy = occupancy::occupy(gpu, occupancy::launch_of(k));
   if (!occupancy.launchable) { at.complain("the GPU refuses this launch: " + occupancy.reason); }
 }

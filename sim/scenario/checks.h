@@ -15,6 +15,9 @@ namespace wavetail::scenario {
 // hold one block.
 void check_kernel(const config::At& at, const kernel::Kernel& kernel, const gpu::GpuSpec& gpu);
 
+// Whether a block of the kernel, a template's too, fits the GPU at all.
+void check_launch(const config::At& at, const kernel::Kernel& k, const gpu::GpuSpec& gpu);
+
 // Arrays of one name are one piece of memory: programs must agree about its size and kind.
 // Templates may look at a part of it.
 void check_shared_arrays(const config::At& at, const std::vector<kernel::Kernel>& others,

@@ -216,6 +216,9 @@ class ExpectReader {
     }
     bound(map, "at_least", "at least ", e, e.at_least);
     bound(map, "at_most", "at most ", e, e.at_most);
+    if (e.at_least && e.at_most && *e.at_least > *e.at_most) {
+      map.at("at_most").complain("'at_most' lies below 'at_least'; nothing can be both");
+    }
     if (diagnostics_.count() == before) { check_form(map, at); }
   }
 

@@ -95,7 +95,10 @@ std::vector<Kernel> read_template(const At& at, const std::string& name, const g
     const std::string path = node == nullptr ? at.path : config::join(at.path, m.parameter);
     At{node == nullptr ? at.node : *node, path, at.diagnostics}.complain(m.message);
   }
-  for (Kernel& k : made) { rename(k, name, role); }
+  for (Kernel& k : made) {
+    if (at.diagnostics.count() == before) { check_launch(at, k, *gpu); }
+    rename(k, name, role);
+  }
   return made;
 }
 

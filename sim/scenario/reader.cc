@@ -162,7 +162,12 @@ std::optional<gpu::GpuSpec> GpuSource::read(const config::Node* named,
     which = config::text({*named, "gpu", diagnostics}).value_or("");
     place = named->place;
   }
-  if (which.empty()) { return std::nullopt; }
+  if (which.empty()) {
+    if (chosen_ || (named != nullptr && named->is_scalar() && named->text.empty())) {
+      diagnostics.error(place, "'gpu' is empty; `wavetail list gpus` names them");
+    }
+    return std::nullopt;
+  }
   auto known = known_.find(which);
   if (known == known_.end()) {
     known = known_.emplace(which, load(which, chosen_.has_value(), place, diagnostics)).first;

@@ -104,6 +104,14 @@ TEST(Request, ARowPerLaneTouchesASectorPerLane) {
   EXPECT_EQ(request(op).useful_bytes, 512);
 }
 
+TEST(Request, LanesThatReadTheSameBytesAskForThemOnce) {
+  auto op = load(0, 4);
+  op.access.pattern = Pattern::Broadcast;
+  EXPECT_EQ(request(op).useful_bytes, 128);
+  EXPECT_EQ(request(op).distinct_bytes, 4);
+  EXPECT_EQ(request(op).sectors, 1);
+}
+
 TEST(Request, StrideOfASectorUsesAnEighth) {
   EXPECT_EQ(request(load(0, 4)).sectors, 4);
   auto op = load(0, 4);

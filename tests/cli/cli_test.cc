@@ -162,6 +162,20 @@ TEST_F(Cli, OutIsWrittenWholeOrNotAtAll) {
   }
 }
 
+TEST_F(Cli, OutputsDoNotReplaceWhatIsReadOrWrittenElsewhere) {
+  const auto text = read(small());
+  for (const std::string line :
+       {"run s.yaml --trace s.yaml", "run s.yaml --out ./s.yaml", "explain s.yaml --out s.yaml",
+        "check s.yaml --junit s.yaml", "check . --out s.yaml", "run s.yaml --out r --trace ./r"}) {
+    file("s.yaml", text);
+    const auto r = shell("$W " + line);
+    EXPECT_EQ(r.code, 2) << line;
+    EXPECT_THAT(r.err, HasSubstr("which the command reads or writes already")) << line;
+    EXPECT_EQ(read(folder_ / "s.yaml"), text) << line;
+  }
+  EXPECT_EQ(shell("$W run s.yaml --out /dev/null --trace /dev/null").code, 0);
+}
+
 TEST_F(Cli, AFullDiskIsAnErrorAndAClosedPipeIsNot) {
   const auto full = shell("$W list metrics > /dev/full");
   EXPECT_EQ(full.code, 2);

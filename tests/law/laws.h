@@ -48,6 +48,8 @@ inline void expect_bytes_conserved(const result::Counters& c) {
   EXPECT_EQ(c.l2_writeback_bytes, c.dram_write_bytes);
   EXPECT_LE(c.l2_hit_sectors, c.l2_read_sectors + c.l2_write_sectors);
   EXPECT_LE(c.useful_load_bytes, 16 * c.thread_instructions);
+  EXPECT_LE(c.distinct_bytes, c.useful_load_bytes + c.useful_store_bytes);
+  EXPECT_LE(c.distinct_bytes, kSector * (c.load_sectors + c.store_sectors));
 }
 
 // Bytes under way, integrated where they are, against every request's own stamp.
