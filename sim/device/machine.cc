@@ -18,7 +18,7 @@ Machine::Machine(const gpu::GpuSpec& gpu, event::Wheel& wheel, const MachineOpti
       options_(options),
       clocks_(gpu),
       memory_(gpu, clocks_, wheel, options.seed),
-      surface_{gpu, clocks_, wheel, memory_, options.issue_quantum},
+      surface_{gpu, clocks_, wheel, memory_, options.issue_quantum, options.seed},
       blocks_(gpu),
       dispatch_time_(static_cast<std::int64_t>(std::ceil(
           1e12 / (gpu.launch.blocks_per_cycle * static_cast<double>(gpu.sm_clock().count()))))) {
@@ -174,6 +174,13 @@ void Machine::announce(const Launch& launch) {
 
 std::vector<std::string> Machine::waiting(std::size_t limit) const {
   std::vector<std::string> lines;
+  for (const Launch* l : resident_) {
+    if (l->next_block < l->blocks) {
+      lines.push_back("kernel '" + l->kernel->name +
+                      "': " + std::to_string(l->blocks - l->next_block) + " of " +
+                      std::to_string(l->blocks) + " blocks have found no SM with room");
+    }
+  }
   for (const sm::Sm& sm : sms_) {
     for (std::string& line : sm.waiting()) {
       if (lines.size() < limit) { lines.push_back(std::move(line)); }

@@ -64,7 +64,7 @@ void look_ahead(const event::Wheel& wheel, const device::Machine& machine) {
 }
 
 std::string hang_report(const device::Machine& machine) {
-  std::string text = "nothing can happen any more, and these warps still wait:";
+  std::string text = "nothing can happen any more, and this still waits:";
   for (const std::string& line : machine.waiting(kHangLines)) { text += "\n  " + line; }
   return text;
 }

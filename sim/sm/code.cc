@@ -104,6 +104,7 @@ class Compiler {
     const auto array = static_cast<std::size_t>(op.access.array);
     code_.accesses.push_back(
         resolve(op.access, op.count, at_, kernel_.arrays[array].bytes.count()));
+    if (op.access.seed == 0) { code_.accesses.back().seed = code_.accesses.size(); }
     code_.accesses.back().unit_bytes = gpu_.l1.bandwidth.count();
     code_.accesses.back().unit_lines = gpu_.l1.tags_per_cycle;
     Instr& i = emit(kind);

@@ -152,7 +152,7 @@ const CompiledAccess::Request& Sm::request_at(const Warp& w, const CompiledAcces
   const auto elements = static_cast<std::uint64_t>(a.wrap / a.width);
   std::array<std::int64_t, 64> offsets;
   const Block& b = blocks_[static_cast<std::size_t>(w.block)];
-  std::uint64_t state = a.seed;
+  std::uint64_t state = memory::mix(a.seed + surface_.seed);
   for (const std::int64_t part :
        {b.index[0], b.index[1], b.index[2], std::int64_t{w.role}, w.index}) {
     state = memory::mix(state + static_cast<std::uint64_t>(part) + 1);
@@ -330,7 +330,7 @@ void Sm::block_on(std::uint32_t slot, Reason reason, std::int64_t from, Turn& tu
 }
 
 // The warp's next instruction can issue at `until` at the earliest. It keeps its turn over a short
-// wait if nobody else wants the slot.
+// wait; the issue slots in between stay free for others.
 void Sm::proceed(std::uint32_t slot, Reason reason, std::int64_t until, Turn& turn) {
   Warp& w = warps_[slot];
   if (until <= turn.cycle) { return; }

@@ -31,6 +31,7 @@ struct Surface {
   event::Wheel& wheel;
   memory::System& memory;
   std::int64_t issue_quantum = 16;
+  std::uint64_t seed = 1;  // of random access patterns, beside each pattern's own
 };
 
 // Event kinds of Target::Sm that SMs send to themselves; memory::SmNotice has the others.
