@@ -38,7 +38,7 @@ class L2Directory {
   // Brings the page's frame into the host's cache.
   void prefetch(std::int64_t page) const {
     const std::uint32_t frame = table_.find(page);
-    __builtin_prefetch(&frames_[frame == kNoFrame ? 0 : frame]);
+    if (frame != kNoFrame) { __builtin_prefetch(&frames_[frame]); }
   }
 
   // The valid sectors of the page.
