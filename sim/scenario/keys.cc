@@ -44,7 +44,7 @@ const KeyTable& simulation_keys() {
   static const KeyTable keys{
       {"issue_quantum", "count", false, "most instructions that one event may issue; 1 is exact"},
       {"replay", "flag", false, "simulate identical launches once"},
-      {"skip_waves", "off", false, "skipping of steady-state waves"},
+      {"skip_waves", "off", false, "skipping of waves is not available: every wave is simulated"},
       {"seed", "count", false, "seed of random access patterns"},
   };
   return keys;

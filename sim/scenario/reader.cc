@@ -88,8 +88,10 @@ Simulation read_simulation(const config::Node* node, Diagnostics& diagnostics) {
   const MapReader map(*node, "simulation", simulation_keys(), diagnostics);
   map.read("issue_quantum", simulation.issue_quantum, {"1", "4096"});
   map.read_flag("replay", simulation.replay);
-  if (map.has("skip_waves")) {
-    (void)config::choice(map.at("skip_waves"), std::vector<std::string>{"off"});
+  std::string skip_waves = "off";
+  if (map.read_text("skip_waves", skip_waves) && skip_waves != "off") {
+    map.at("skip_waves")
+        .refuse("skipping waves is not available, every wave is simulated; allowed: off");
   }
   std::int64_t seed = 1;
   if (map.read("seed", seed, {"0", ""})) { simulation.seed = static_cast<std::uint64_t>(seed); }

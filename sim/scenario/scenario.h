@@ -20,13 +20,12 @@ enum class InitialL2 { Empty, Clean, Dirty };
 struct Simulation {
   // most instructions that one event may issue; 1 is the exact answer
   std::int64_t issue_quantum = 16;
-  bool replay = true;     // simulate identical launches once
-  double skip_waves = 0;  // 0: off
+  bool replay = true;  // simulate identical launches once
   std::uint64_t seed = 1;
 };
 
 struct Expectation {
-  enum class Kind { Value, Text, Error };
+  enum class Kind { Value, Text };
   std::string path;  // JSON path without unit suffixes, as written
   Kind kind = Kind::Value;
   std::optional<double> value;  // in `unit`
@@ -34,7 +33,7 @@ struct Expectation {
   std::optional<double> within_pct;
   std::optional<double> at_least, at_most;  // in `unit`
   std::optional<std::string> ratio_to;  // the figure at `path` divided by the figure at this path
-  std::string text;  // Kind::Text: equal to this; Kind::Error: part of the message
+  std::string text;  // Kind::Text: equal to this
   std::string unit;  // "us", "bytes", "pct", "ns", "GB/s", "" ...
   std::optional<std::string> known_miss;  // id in docs/deviations.md
   std::string place;                      // file:line:column

@@ -2,32 +2,11 @@
 // The laws on a shipped file, as the product's own entrance reports it.
 #pragma once
 
-#include "law/laws.h"
+#include "law/reported_laws.h"
 #include "law/shipped.h"
 #include "run/run.h"
 
 namespace wavetail::tests {
-
-inline const kernel::Kernel& kernel_named(const scenario::Scenario& s, const std::string& name) {
-  return *std::find_if(s.kernels.begin(), s.kernels.end(),
-                       [&](const kernel::Kernel& k) { return k.name == name; });
-}
-
-inline void expect_laws(const result::RunResult& r, const scenario::Scenario& s) {
-  ASSERT_EQ(r.outcome, result::Outcome::Complete) << r.outcome_message;
-  // Busy and idle time make up the run.
-  EXPECT_NEAR(r.busy_us + r.gaps.total_us(), r.time_us, 1e-6 * r.time_us);
-  for (const result::KernelResult& k : r.kernels) {
-    SCOPED_TRACE("kernel " + k.name);
-    expect_not_faster_than(k.bound, k.time_us);
-    const kernel::Kernel& kernel = kernel_named(s, k.name);
-    if (kernel.duration) { continue; }
-    expect_buckets_add_up(k.counters);
-    expect_bytes_conserved(k.counters);
-    expect_little(k.counters);
-    expect_work(k.counters, kernel, s.gpu, k.launches);
-  }
-}
 
 inline void expect_laws_of_file(const std::string& file) {
   for (const ShippedRun& run : runs_of(file)) {

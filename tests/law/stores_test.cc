@@ -12,7 +12,7 @@ namespace {
 scenario::Scenario stores_once(std::uint64_t seed) {
   Dice dice(seed);
   scenario::Scenario s;
-  s.gpu = random_gpu(dice, true);
+  s.gpu = random_gpu(dice, GpuKind::Odd);
   s.simulation.replay = false;
   kernel::Op store;
   store.kind = kernel::OpKind::Store;

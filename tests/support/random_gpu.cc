@@ -81,9 +81,10 @@ void set_launch(gpu::GpuSpec& g, Dice& dice) {
 
 }  // namespace
 
-gpu::GpuSpec random_gpu(Dice& dice, bool odd) {
+gpu::GpuSpec random_gpu(Dice& dice, GpuKind kind) {
   gpu::GpuSpec g = specs::h100();
-  if (!odd) {
+  if (kind == GpuKind::Whole) { return g; }
+  if (kind == GpuKind::Part) {
     g.gpcs = {dice.between(3, 6), dice.between(3, 6)};
     g.l2.capacity = kib(dice.between(1, 4) * 1024);
     g.l2.slices = g.hbm.channels = 8;

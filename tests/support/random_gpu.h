@@ -34,8 +34,10 @@ class Dice {
   std::mt19937_64 random_;
 };
 
-// `odd`: with sizes and rates that no product has; else an H100 with 6 to 12 SMs and its share of
-// L2 and HBM.
-[[nodiscard]] gpu::GpuSpec random_gpu(Dice& dice, bool odd);
+// Odd: sizes and rates that no product has. Part: an H100 with 6 to 12 SMs and its share of L2 and
+// HBM. Whole: an H100.
+enum class GpuKind { Odd, Part, Whole };
+
+[[nodiscard]] gpu::GpuSpec random_gpu(Dice& dice, GpuKind kind);
 
 }  // namespace wavetail::tests

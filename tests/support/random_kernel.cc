@@ -171,9 +171,19 @@ void set_roles(kernel::Kernel& k, Dice& dice, std::int64_t warps) {
   }
 }
 
-kernel::Dim3 random_grid(Dice& dice) {
+// Rather few blocks, now and then several waves of them.
+kernel::Dim3 random_grid(Dice& dice, std::int64_t sms) {
   if (dice.one_in(8)) { return {dice.between(1, 9), dice.between(1, 6), dice.between(1, 5)}; }
-  return {dice.one_in(3) ? dice.between(1, 300) : dice.between(1, 24), 1, 1};
+  const std::int64_t most = dice.one_in(3) ? std::max<std::int64_t>(300, 11 * sms)
+                                           : std::max<std::int64_t>(24, sms);
+  return {dice.between(1, most), 1, 1};
+}
+
+// Up to 256 KiB; up to 32 MiB where the L2 is a product's, so that arrays are more than it keeps.
+unit::Bytes random_size(Dice& dice, const gpu::GpuSpec& gpu) {
+  if (dice.one_in(3)) { return unit::Bytes{dice.between(1, 2000) * 16}; }
+  const bool large = gpu.l2.capacity.count() > (16 << 20);
+  return unit::Bytes{std::int64_t{512} << dice.between(0, large ? 16 : 9)};
 }
 
 }  // namespace
@@ -182,15 +192,14 @@ kernel::Kernel random_kernel(Dice& dice, const gpu::GpuSpec& gpu, const std::str
                              const std::string& prefix) {
   kernel::Kernel k;
   k.name = name;
-  k.grid = random_grid(dice);
+  k.grid = random_grid(dice, gpu.sms());
   const std::int64_t warps = dice.between(1, 8);
   k.block = warps * gpu.sm.warp_size - (dice.one_in(6) ? dice.between(1, gpu.sm.warp_size - 1) : 0);
   k.registers = dice.between(1, 96);
   k.shared_memory = unit::Bytes{dice.pick<std::int64_t>({0, 0, 1000, 16'384, 60'000})};
   for (std::int64_t n = dice.between(1, 3), a = 0; a < n; ++a) {
-    const std::int64_t bytes = dice.one_in(3) ? dice.between(1, 2000) * 16
-                                              : std::int64_t{512} << dice.between(0, 9);
-    k.arrays.push_back({prefix + "a" + std::to_string(a), unit::Bytes{bytes}, dice.one_in(6)});
+    const unit::Bytes bytes = random_size(dice, gpu);
+    k.arrays.push_back({prefix + "a" + std::to_string(a), bytes, dice.one_in(6)});
   }
   set_roles(k, dice, warps);
   set_programs(k, dice, gpu);

@@ -69,7 +69,7 @@ scenario::Scenario random_scenario(std::uint64_t seed, const RandomOptions& opti
   Dice dice(seed);
   scenario::Scenario s;
   s.name = "random " + std::to_string(seed);
-  s.gpu = random_gpu(dice, options.odd_gpu);
+  s.gpu = random_gpu(dice, options.gpu);
   s.simulation.seed = seed;
   s.simulation.replay = false;
   s.initial_l2 = dice.one_in(6) ? scenario::InitialL2::Clean : scenario::InitialL2::Empty;

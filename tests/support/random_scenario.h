@@ -7,13 +7,14 @@
 #include <cstdint>
 
 #include "scenario/scenario.h"
+#include "support/random_gpu.h"
 
 namespace wavetail::tests {
 
 struct RandomOptions {
   double most_events = 20'000;  // about
   bool streams = true;          // else everything in one stream
-  bool odd_gpu = true;          // else an H100 with fewer SMs
+  GpuKind gpu = GpuKind::Odd;
 };
 
 [[nodiscard]] scenario::Scenario random_scenario(std::uint64_t seed,
