@@ -7,6 +7,7 @@
 
 #include "cli/interrupt.h"
 #include "cli/output.h"
+#include "cli/share.h"
 #include "cli/simulate.h"
 #include "report/html.h"
 #include "report/junit.h"
@@ -26,7 +27,8 @@ bool is_scenario(const fs::path& path) {
 // Files as given; folders as the sorted list of the scenarios below them.
 std::vector<std::string> files_of(const std::vector<std::string>& paths) {
   std::vector<std::string> files;
-  for (const auto& path : paths) {
+  for (const auto& given : paths) {
+    const std::string path = found(given);
     std::error_code error;
     if (path == "-" || !fs::is_directory(path, error)) {
       if (path != "-" && !fs::exists(path, error)) {

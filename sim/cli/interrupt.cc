@@ -21,6 +21,9 @@ const std::atomic<bool>* catch_interrupts() {
   action.sa_flags = static_cast<int>(SA_RESETHAND);
   sigaction(SIGINT, &action, nullptr);
   sigaction(SIGTERM, &action, nullptr);
+  struct sigaction present = {};
+  sigaction(SIGHUP, nullptr, &present);
+  if (present.sa_handler != SIG_IGN) { sigaction(SIGHUP, &action, nullptr); }  // not under nohup
   return &interrupted;
 }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// SIGINT and SIGTERM ask for an end: the simulation stops, and what there is so far is reported.
+// SIGINT, SIGTERM and SIGHUP ask for an end: the simulation stops, and what there is so far is
+// reported.
 #pragma once
 
 #include <atomic>
@@ -7,7 +8,7 @@
 namespace wavetail::cli {
 
 // Catches the signals from now on and returns the flag that they set. A second signal kills the
-// program.
+// program. A SIGHUP that is ignored already (nohup) stays so.
 [[nodiscard]] const std::atomic<bool>* catch_interrupts();
 
 }  // namespace wavetail::cli

@@ -9,6 +9,7 @@
 #include "base/nearest.h"
 #include "cli/options.h"
 #include "cli/output.h"
+#include "cli/share.h"
 #include "config/load.h"
 #include "gpu/catalog.h"
 #include "library/template.h"
@@ -29,7 +30,7 @@ Listing gpus() {
   std::set<std::string> seen;
   for (const auto& e : gpu::Catalog(gpu::default_folders()).entries()) {
     if (seen.insert(e.name).second) {
-      l.rows.push_back({e.name, base::joined(e.aliases), e.file, e.description});
+      l.rows.push_back({e.name, base::joined(e.aliases), shown(e.file), e.description});
     }
   }
   return l;
@@ -43,11 +44,7 @@ std::string scalar(const config::Node& root, std::string_view key) {
 // The scenarios here and those that came with the program.
 std::vector<fs::path> workload_folders() {
   std::vector<fs::path> folders = {"workloads"};
-  std::error_code error;
-  const auto program = fs::read_symlink("/proc/self/exe", error);
-  if (!error) {
-    folders.push_back(program.parent_path().parent_path() / "share/wavetail/workloads");
-  }
+  if (const auto share = share_folder(); !share.empty()) { folders.push_back(share / "workloads"); }
   return folders;
 }
 
@@ -65,9 +62,8 @@ Listing workloads() {
     for (const auto& file : files) {
       config::Diagnostics ignored;  // a broken file is no workload
       const auto root = config::load_file(file.string(), ignored);
-      const auto real = fs::canonical(file, error);
-      if (root && !scalar(*root, "name").empty() && seen.insert(real.string()).second) {
-        l.rows.push_back({file.string(), scalar(*root, "name"), scalar(*root, "description")});
+      if (root && !scalar(*root, "name").empty() && seen.insert(shown(file)).second) {
+        l.rows.push_back({shown(file), scalar(*root, "name"), scalar(*root, "description")});
       }
     }
   }

@@ -15,28 +15,30 @@ namespace {
 
 namespace po = boost::program_options;
 
-// The value of an option as whole base units; `fallback` where it is absent.
+// The value of an option as whole base units, at least `least`; `fallback` where it is absent.
 std::int64_t whole(const Reader& options, const std::string& name, unit::Dimension dimension,
-                   std::optional<std::int64_t> fallback) {
+                   std::int64_t least, std::optional<std::int64_t> fallback) {
   if (!options.has(name)) {
     if (!fallback) { throw Mistake(fmt::format("'--{}' is missing; see --help", name)); }
     return *fallback;
   }
-  const auto value = unit::parse_whole(options.text(name), dimension);
+  const std::string text = options.text(name);
+  const auto value = unit::parse_whole(text, dimension);
   if (!value) { throw Mistake(fmt::format("'--{}': {}", name, value.reason)); }
+  if (*value.value < least) {
+    throw Mistake(fmt::format("'--{}' is {}; it must be at least {}", name, text, least));
+  }
   return *value.value;
 }
 
 occupancy::Launch launch_of(const Reader& options) {
   using unit::Dimension;
   const auto size = unit::DimensionOf<unit::Bytes>::value;
-  occupancy::Launch l{.block = whole(options, "block", Dimension::Count, {}),
-                      .registers = whole(options, "registers", Dimension::Count, {}),
-                      .shared_memory = unit::Bytes{whole(options, "shared-memory", size, 0)},
-                      .cluster = whole(options, "cluster", Dimension::Count, 1),
-                      .grid = whole(options, "grid", Dimension::Count, 0)};
-  if (options.has("grid") && l.grid < 1) { throw Mistake("'--grid' must be at least 1"); }
-  return l;
+  return {.block = whole(options, "block", Dimension::Count, 1, {}),
+          .registers = whole(options, "registers", Dimension::Count, 1, {}),
+          .shared_memory = unit::Bytes{whole(options, "shared-memory", size, 0, 0)},
+          .cluster = whole(options, "cluster", Dimension::Count, 1, 1),
+          .grid = whole(options, "grid", Dimension::Count, 1, 0)};
 }
 
 }  // namespace

@@ -9,6 +9,7 @@
 
 #include "base/nearest.h"
 #include "cli/output.h"
+#include "cli/share.h"
 #include "gpu/catalog.h"
 #include "unit/parse.h"
 
@@ -65,7 +66,9 @@ std::string_view name(Format format) {
 }
 
 scenario::LoadOptions Common::load_options() const {
-  return {.sets = sets, .gpu = gpu, .folders = gpu::default_folders()};
+  scenario::LoadOptions options{.sets = sets, .gpu = gpu, .folders = gpu::default_folders()};
+  if (gpu && gpu::is_file_name(*gpu)) { options.gpu = found(*gpu); }
+  return options;
 }
 
 Reader::Reader(std::string usage, std::string sentence, Takes takes)

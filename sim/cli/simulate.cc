@@ -6,13 +6,14 @@
 
 #include <algorithm>
 
+#include "cli/share.h"
 #include "run/expect.h"
 
 namespace wavetail::cli {
 
 scenario::Study load(const std::string& path, const Common& common) {
   config::Diagnostics diagnostics;
-  auto study = scenario::load_study(path, common.load_options(), diagnostics);
+  auto study = scenario::load_study(found(path), common.load_options(), diagnostics);
   if (!study) { refuse(diagnostics); }
   return std::move(*study);
 }

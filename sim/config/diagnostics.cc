@@ -32,6 +32,7 @@ bool continues_character(char c) { return (static_cast<unsigned char>(c) & 0xC0U
 
 // The source line and a caret under the column; a long line is cut around the place.
 std::string excerpt(const Place& place) {
+  if (place.source && place.source->option) { return {}; }  // the place itself shows it
   std::string_view line = source_line(place);
   if (line.find_first_not_of(" \t") == std::string_view::npos) { return {}; }
   std::size_t column = std::min(static_cast<std::size_t>(std::max(place.column, 1)) - 1,
@@ -54,15 +55,31 @@ std::string excerpt(const Place& place) {
   return "    " + shown.substr(start) + "\n    " + pointer.substr(start) + "^\n";
 }
 
+// Settings of one option differ by their text.
 auto key(const Diagnostic& d) {
+  const Source* source = d.place.source.get();
   return std::make_tuple(
-      d.place.source ? std::string_view(d.place.source->name) : std::string_view(), d.place.line,
-      d.place.column);
+      source != nullptr ? std::string_view(source->name) : std::string_view(),
+      source != nullptr && source->option ? std::string_view(source->text) : std::string_view(),
+      d.place.line, d.place.column);
+}
+
+// The value of an option on one line.
+std::string on_one_line(std::string_view text) {
+  std::size_t end = std::min(text.size(), kLongestLine);
+  while (end < text.size() && continues_character(text[end])) { ++end; }
+  std::string shown(text.substr(0, end));
+  std::replace_if(
+      shown.begin(), shown.end(), [](char c) { return static_cast<unsigned char>(c) < 0x20; }, '?');
+  return shown + (end < text.size() ? "..." : "");
 }
 
 }  // namespace
 
 std::string to_string(const Place& place) {
+  if (place.source && place.source->option) {
+    return place.source->name + " " + on_one_line(place.source->text);
+  }
   return (place.source ? place.source->name : "?") + ":" + std::to_string(place.line) + ":" +
          std::to_string(place.column);
 }

@@ -5,6 +5,7 @@
 //   bad.yaml:2:3: error: unknown key 'hbm.chanels'; did you mean 'channels'?
 //       chanels: 40
 //       ^
+//   --set gpu.sms=0: error: 'gpu.sms' is 0; allowed 1 to 4096
 //   1 error; nothing was simulated.
 #pragma once
 

@@ -11,6 +11,7 @@ namespace wavetail::config {
 struct Source {
   std::string name;  // as the user gave it
   std::string text;
+  bool option = false;  // an option of the command line: `name` is the option, `text` its value
 };
 
 struct Place {
@@ -19,7 +20,7 @@ struct Place {
   int column = 1;  // from 1, in bytes
 };
 
-// "file.yaml:3:10"
+// "file.yaml:3:10", "--set gpu.sms=0"
 [[nodiscard]] std::string to_string(const Place& place);
 
 }  // namespace wavetail::config

@@ -45,6 +45,12 @@ Node* child(Node& node, const Step& step, const std::string& here, const Setting
     return nullptr;
   }
   if (Node* known = node.find(step.key)) { return known; }
+  if (is_factor(setting.value)) {
+    diagnostics.error(setting.value.place, "'" + setting.path +
+                                               "' is not given and cannot be scaled by " +
+                                               setting.value.text + "; give a value");
+    return nullptr;
+  }
   Node made;
   made.place = setting.place;
   node.entries.push_back({step.key, setting.place, std::move(made)});
@@ -76,9 +82,13 @@ bool replace(Node& target, const Setting& setting, Diagnostics& diagnostics) {
 
 }  // namespace
 
+Place place_of_setting(const std::string& option, const std::string& text) {
+  return {std::make_shared<const Source>(Source{option, text, true}), 1, 1};
+}
+
 std::optional<Setting> parse_setting(const std::string& option, const std::string& text,
                                      Diagnostics& diagnostics) {
-  const auto source = std::make_shared<const Source>(Source{option, text});
+  const auto source = place_of_setting(option, text).source;
   const auto equals = text.find('=');
   if (equals == std::string::npos || equals == 0 || equals + 1 == text.size()) {
     diagnostics.error({source, 1, 1}, "PATH=VALUE is needed; found '" + text.substr(0, 60) + "'");

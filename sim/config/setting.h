@@ -21,6 +21,9 @@ struct Setting {
   Node value;   // a node of the file, or parsed from the text behind '='
 };
 
+// The place of what `option` ("--set") was given.
+[[nodiscard]] Place place_of_setting(const std::string& option, const std::string& text);
+
 // "PATH=VALUE" as given to `option` ("--set"); VALUE is YAML on one line.
 [[nodiscard]] std::optional<Setting> parse_setting(const std::string& option,
                                                    const std::string& text,

@@ -48,22 +48,40 @@ Figure figure(const std::optional<T>& value, std::string_view unit) {
 }
 
 // Walks every path of a run, depth first; `visit` gets path (suffixes included), suffix-free path,
-// figure.
+// figure. With `only`, kernels and variants that this path does not lead into are passed by: a
+// study has thousands of either, and asks as often.
 class Walk {
  public:
   using Visit = std::function<void(const std::string&, const std::string&, Figure)>;
 
-  explicit Walk(Visit visit) : visit_(std::move(visit)) {}
+  explicit Walk(Visit visit, std::optional<std::string_view> only = {})
+      : visit_(std::move(visit)), only_(only) {}
 
   void run(const RunResult& r, const std::string& prefix) {
     fields(r, prefix);
     fields(r.gaps, prefix + "gaps.");
     links(r.closed_form, prefix + "closed_form.");
-    for (const auto& k : r.kernels) { kernel(k, prefix + "kernels." + k.name + "."); }
-    for (const auto& v : r.variants) { run(v, prefix + "variants." + v.variant + "."); }
+    named(r.kernels, &KernelResult::name, prefix + "kernels.",
+          [&](const KernelResult& k, const std::string& below) { kernel(k, below); });
+    named(r.variants, &RunResult::variant, prefix + "variants.",
+          [&](const RunResult& v, const std::string& below) { run(v, below); });
   }
 
  private:
+  // Calls `visit` with the items that are wanted, and the prefix of what is below each.
+  template <class T, class F>
+  void named(const std::vector<T>& items, std::string T::* name, const std::string& prefix,
+             F&& visit) {
+    if (only_ && !only_->starts_with(prefix)) { return; }
+    const std::string_view rest = only_.value_or(prefix).substr(prefix.size());
+    for (const T& item : items) {
+      const std::string& word = item.*name;
+      const bool leads = rest.size() > word.size() && rest[word.size()] == '.' &&
+                         rest.starts_with(word);
+      if (!only_ || leads) { visit(item, prefix + word + "."); }
+    }
+  }
+
   template <class T>
   void fields(const T& object, const std::string& prefix) {
     describe([&](std::string_view key, const auto& value, std::string_view unit,
@@ -94,6 +112,7 @@ class Walk {
   }
 
   Visit visit_;
+  std::optional<std::string_view> only_;
 };
 
 }  // namespace
@@ -108,13 +127,14 @@ std::string_view without_suffix(std::string_view key, std::string_view unit) {
 std::vector<Figure> find_figures(const RunResult& run, std::string_view path) {
   std::vector<Figure> exact;
   std::vector<Figure> bare;
-  Walk([&](const std::string& whole, const std::string& without, Figure f) {
+  const auto compare = [&](const std::string& whole, const std::string& without, Figure f) {
     if (whole == path) {
       exact.push_back(std::move(f));
     } else if (without == path) {
       bare.push_back(std::move(f));
     }
-  }).run(run, "");
+  };
+  Walk(compare, path).run(run, "");
   return exact.empty() ? bare : exact;
 }
 

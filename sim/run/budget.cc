@@ -3,10 +3,13 @@
 
 #include <unistd.h>
 
-#include <cstdio>
+#include <algorithm>
 #include <fstream>
 
 #include "bound/work.h"
+#include "memory/l2_directory.h"
+#include "memory/shape.h"
+#include "unit/human.h"
 
 namespace wavetail::run {
 
@@ -15,7 +18,18 @@ using result::Outcome;
 namespace {
 
 constexpr std::int64_t kDefaultMaxEvents = 2'000'000'000;
-constexpr double kEventsPerSecond = 10e6;  // for the estimate in a refusal, on the slow side
+
+// Wall time for the estimate in a refusal, on the slow side: measured on a server's core, 16 to 22
+// million events of arithmetic per second, 0.1 us per line of a dense stream, 0.25 to 0.5 us per
+// line where every lane has a page of its own. The latter wait for the computer's own memory.
+constexpr double kSecondsPerEvent = 0.1e-6;
+constexpr double kSecondsPerScatteredSector = 0.5e-6;
+
+// What the machine holds per unit of its caches (memory/l1.h, memory/page_table.h,
+// memory/hbm_channel.h).
+constexpr double kBytesPerL1Line = 16;
+constexpr double kBytesPerL2Page = 32;  // two entries of the page table, never more than half full
+constexpr double kBytesPerBank = 16;
 
 std::string in_millions(double n) {
   return std::to_string(static_cast<std::int64_t>(n / 1e6 + 0.5)) + " million";
@@ -31,6 +45,24 @@ void count_launches(const std::vector<host::Item>& items, double times,
     }
     count_launches(item.body, n, launches);
   }
+}
+
+// Sectors of accesses whose lanes share none: less than half of what they fetch is asked for.
+double scattered_sectors(const bound::Work& work) {
+  double sectors = 0;
+  for (const bound::AccessWork& a : work.accesses) {
+    if (memory::kSectorBytes * a.sectors >= 2 * a.useful_bytes) { sectors += a.sectors; }
+  }
+  return sectors;
+}
+
+double machine_bytes(const gpu::GpuSpec& gpu) {
+  const auto count = [](std::int64_t n) { return static_cast<double>(n); };
+  const double l1_lines = count(
+      std::max(gpu.sm.unified_l1.count() / memory::kLineBytes, gpu.l1.ways));
+  return kBytesPerL1Line * l1_lines * count(gpu.sms()) +
+         kBytesPerL2Page * count(gpu.l2.capacity.count()) / memory::kPageBytes +
+         kBytesPerBank * count(gpu.hbm.channels * gpu.hbm.banks);
 }
 
 }  // namespace
@@ -64,27 +96,35 @@ std::optional<std::string> Watch::look(std::int64_t events, std::int64_t& counte
   return std::nullopt;
 }
 
-std::optional<std::string> Watch::refuse(double events) const {
+std::optional<std::string> Watch::refuse(const Needs& needs) const {
   const Budget& b = control_.budget;
-  if (b.max_events || b.max_time_s || events <= static_cast<double>(kDefaultMaxEvents)) {
+  if (b.max_memory_bytes && needs.bytes > static_cast<double>(*b.max_memory_bytes)) {
+    return "the tags of the GPU's caches alone take " + unit::human(needs.bytes, "bytes") +
+           " of memory; --max-memory allows " +
+           unit::human(static_cast<double>(*b.max_memory_bytes), "bytes") +
+           ". Nothing was simulated";
+  }
+  if (b.max_events || b.max_time_s || needs.events <= static_cast<double>(kDefaultMaxEvents)) {
     return std::nullopt;
   }
-  return "the scenario needs about " + in_millions(events) + " events, some " +
-         std::to_string(static_cast<std::int64_t>(events / kEventsPerSecond)) +
-         " s; the default limit is " + in_millions(static_cast<double>(kDefaultMaxEvents)) +
+  return "by estimate the scenario needs " + in_millions(needs.events) + " events and some " +
+         std::to_string(static_cast<std::int64_t>(needs.seconds)) + " s; the default limit is " +
+         in_millions(static_cast<double>(kDefaultMaxEvents)) +
          ". Nothing was simulated; give --max-events or --max-time to run as far as that reaches";
 }
 
-double estimated_events(const scenario::Scenario& s) {
+Needs needs_of(const scenario::Scenario& s) {
   std::vector<double> launches(s.kernels.size(), 0);
   count_launches(s.timeline.items, 1, launches);
-  double events = 0;
+  Needs needs;
+  double scattered = 0;
   for (std::size_t k = 0; k < s.kernels.size(); ++k) {
     const kernel::Kernel& kernel = s.kernels[k];
     if (kernel.duration) {
-      events += 4 * launches[k];
+      needs.events += 4 * launches[k];
       continue;
     }
+    const double simulated = s.simulation.replay ? std::min(launches[k], 3.0) : launches[k];
     const bound::Work work = bound::count_work(kernel, s.gpu);
     const double blocks = static_cast<double>(kernel::volume(kernel.grid));
     const double warps = blocks * static_cast<double>((kernel.block + s.gpu.sm.warp_size - 1) /
@@ -92,9 +132,12 @@ double estimated_events(const scenario::Scenario& s) {
     const double per_launch = 2 * blocks + 2 * warps + 2.5 * work.requests() +
                               work.warp_instructions /
                                   static_cast<double>(s.simulation.issue_quantum);
-    events += per_launch * (s.simulation.replay ? std::min(launches[k], 3.0) : launches[k]);
+    needs.events += per_launch * simulated;
+    scattered += scattered_sectors(work) * simulated;
   }
-  return events;
+  needs.seconds = needs.events * kSecondsPerEvent + scattered * kSecondsPerScatteredSector;
+  needs.bytes = machine_bytes(s.gpu);
+  return needs;
 }
 
 std::int64_t resident_memory() {

@@ -13,6 +13,15 @@
 
 namespace wavetail::run {
 
+// About what simulating a scenario takes, from its kernels' programs and its GPU.
+struct Needs {
+  double events = 0;
+  double seconds = 0;  // of wall time on one core, on the slow side
+  double bytes = 0;    // of memory before the first event: tags of caches, state of banks
+};
+
+[[nodiscard]] Needs needs_of(const scenario::Scenario& scenario);
+
 class Watch {
  public:
   explicit Watch(const Control& control);
@@ -22,19 +31,17 @@ class Watch {
   [[nodiscard]] std::optional<std::string> look(std::int64_t events, std::int64_t& counted,
                                                 result::Outcome& outcome);
 
-  // Why a scenario that would need about `events` cannot be run within the limits; empty if it can.
-  // Only the default limit refuses beforehand: under a limit of the user's own, the run goes as far
-  // as it gets.
-  [[nodiscard]] std::optional<std::string> refuse(double events) const;
+  // Why a scenario with these needs cannot be run within the limits; empty if it can. Of events
+  // only the default limit refuses beforehand: under a limit of the user's own, the run goes as far
+  // as it gets. Memory is refused beforehand, since the machine has it before the first look at a
+  // limit.
+  [[nodiscard]] std::optional<std::string> refuse(const Needs& needs) const;
 
  private:
   const Control& control_;
   std::chrono::steady_clock::time_point start_;
   std::atomic<std::int64_t> events_{0};
 };
-
-// About how many events a scenario takes, from its kernels' programs.
-[[nodiscard]] double estimated_events(const scenario::Scenario& scenario);
 
 // Resident memory of this process, in bytes; 0 where the system does not tell.
 [[nodiscard]] std::int64_t resident_memory();

@@ -20,7 +20,7 @@ RunResult run_one(const scenario::Scenario& scenario, const Control& control, Wa
                   const device::Replay* known, device::Replay* left) {
   Happened happened;
   happened.kernels.resize(scenario.kernels.size());
-  if (auto why = watch.refuse(estimated_events(scenario))) {
+  if (auto why = watch.refuse(needs_of(scenario))) {
     happened.outcome = result::Outcome::OverBudget;
     happened.message = *why;
     return collect(scenario, happened, false);

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <array>
+#include <initializer_list>
+#include <map>
 
 #include "base/nearest.h"
 #include "config/reader.h"
@@ -61,42 +63,65 @@ RunResult skeleton(const Study& study) {
   return run;
 }
 
-std::string without_spaces(std::string text) {
-  std::erase(text, ' ');
-  return text;
-}
-
-// "variants.4KiB.time" -> "variants.4 KiB.time" where that is the variant's name.
-std::string with_full_name(const RunResult& run, const std::string& path) {
-  for (const RunResult& variant : run.variants) {
-    const std::string close = "variants." + without_spaces(variant.variant) + ".";
-    if (path.starts_with(close)) {
-      return "variants." + variant.variant + "." + path.substr(close.size());
+// Variants by their names without spaces.
+class CloseNames {
+ public:
+  explicit CloseNames(const RunResult& run) {
+    for (const RunResult& variant : run.variants) {
+      std::string close = variant.variant;
+      std::erase(close, ' ');
+      full_.emplace(std::move(close), variant.variant);
     }
   }
-  return path;
+
+  // "variants.4KiB.time" -> "variants.4 KiB.time" where that is the variant's name. A name may hold
+  // dots: the longest that fits is meant.
+  [[nodiscard]] std::string spelled_out(const std::string& path) const {
+    constexpr std::string_view kSection = "variants.";
+    if (!path.starts_with(kSection)) { return path; }
+    for (auto dot = path.rfind('.'); dot >= kSection.size(); dot = path.rfind('.', dot - 1)) {
+      const auto known = full_.find(path.substr(kSection.size(), dot - kSection.size()));
+      if (known != full_.end()) { return std::string(kSection) + known->second + path.substr(dot); }
+    }
+    return path;
+  }
+
+ private:
+  std::map<std::string, std::string> full_;
+};
+
+// Takes the words off the front of the path; false, and nothing taken, if it begins otherwise.
+bool take(std::string_view& path, std::initializer_list<std::string_view> words) {
+  std::string_view rest = path;
+  for (const std::string_view word : words) {
+    if (!rest.starts_with(word)) { return false; }
+    rest.remove_prefix(word.size());
+  }
+  path = rest;
+  return true;
 }
 
 // Links of a closed-form chain are named by the chain itself.
 bool names_a_chain(const RunResult& run, std::string_view path) {
   for (const RunResult& variant : run.variants) {
-    const std::string prefix = "variants." + variant.variant + ".";
-    if (path.starts_with(prefix)) { return names_a_chain(variant, path.substr(prefix.size())); }
+    if (take(path, {"variants.", variant.variant, "."})) { return names_a_chain(variant, path); }
   }
-  for (const auto& kernel : run.kernels) {
-    if (path.starts_with("kernels." + kernel.name + ".bound.")) { return true; }
-  }
-  return path.starts_with("closed_form.");
+  const auto of_kernel = [&](const auto& k) { return take(path, {"kernels.", k.name, ".bound."}); };
+  return std::any_of(run.kernels.begin(), run.kernels.end(), of_kernel) ||
+         path.starts_with("closed_form.");
 }
 
 class ExpectReader {
  public:
   ExpectReader(RunResult run, config::Diagnostics& diagnostics)
-      : run_(std::move(run)), complete_(diagnostics.ok()), diagnostics_(diagnostics) {}
+      : run_(std::move(run)),
+        names_(run_),
+        complete_(diagnostics.ok()),
+        diagnostics_(diagnostics) {}
 
   std::optional<Expectation> read(const config::Entry& entry, const At& at) {
     Expectation e;
-    e.path = with_full_name(run_, entry.key);
+    e.path = names_.spelled_out(entry.key);
     e.place = config::to_string(entry.place);
     if (!known(e.path, entry.place)) { return std::nullopt; }
     if (is_text(e.path)) {
@@ -206,7 +231,7 @@ class ExpectReader {
     known_miss(map, e);
     std::string denominator;
     const bool given = map.read_text("ratio_to", denominator);
-    denominator = with_full_name(run_, denominator);
+    denominator = names_.spelled_out(denominator);
     if (given && known(denominator, map.find("ratio_to")->place)) { e.ratio_to = denominator; }
     if (map.has("ratio_to") && !e.ratio_to) { return; }
     bound(map, "value", "", e, e.value);
@@ -242,6 +267,7 @@ class ExpectReader {
   }
 
   RunResult run_;
+  CloseNames names_;
   bool complete_;  // every kernel could be read
   config::Diagnostics& diagnostics_;
 };

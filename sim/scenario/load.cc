@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "scenario/load.h"
 
-#include <algorithm>
 #include <filesystem>
+#include <set>
 
 #include "config/load.h"
+#include "scenario/blame.h"
 #include "scenario/expect.h"
 #include "scenario/reader.h"
 
@@ -83,16 +84,24 @@ std::vector<NamedSettings> read_sweep(const config::Node* node, Diagnostics& dia
 
 std::vector<NamedSettings> all_variants(const config::Node& root, Diagnostics& diagnostics) {
   auto all = read_variants(root.find("variants"), diagnostics);
+  std::set<std::string> names;
+  for (const NamedSettings& variant : all) { names.insert(variant.name); }
   for (NamedSettings& point : read_sweep(root.find("sweep"), diagnostics)) {
-    const bool taken = std::any_of(all.begin(), all.end(),
-                                   [&](const auto& v) { return v.name == point.name; });
-    if (taken) {
+    if (!names.insert(point.name).second) {
       At{*root.find("sweep"), "sweep", diagnostics}.complain("there are two variants named '" +
                                                              point.name + "'");
     }
     all.push_back(std::move(point));
   }
   return all;
+}
+
+// The file without what a single run does not read: every run copies the rest.
+config::Node without_variants(config::Node root) {
+  std::erase_if(root.entries, [](const config::Entry& e) {
+    return e.key == "variants" || e.key == "sweep" || e.key == "expect";
+  });
+  return root;
 }
 
 // Reads base and variants; `study` is complete only where no mistake is reported.
@@ -111,10 +120,11 @@ void read_study(const config::Node& root, const std::string& path, const LoadOpt
   GpuSource gpus(options.folders, beside.empty() ? "." : beside, options.gpu);
   study.base = read_scenario(root, settings, gpus, diagnostics);
   study.base.file = path;
+  const config::Node single = without_variants(root);
   for (const NamedSettings& variant : all_variants(root, diagnostics)) {
     std::vector<Setting> own = settings;
     own.insert(own.end(), variant.settings.begin(), variant.settings.end());
-    study.variants.push_back({variant.name, read_scenario(root, own, gpus, diagnostics)});
+    study.variants.push_back({variant.name, read_scenario(single, own, gpus, diagnostics)});
     study.variants.back().scenario.file = path;
   }
   const config::Node* expect = root.find("expect");
@@ -145,24 +155,24 @@ std::optional<Study> read_root(const config::Node& root, const std::string& path
   return diagnostics.ok() ? std::optional(std::move(study)) : std::nullopt;
 }
 
-}  // namespace
-
-std::optional<Study> load_study(const std::string& path, const LoadOptions& options,
-                                Diagnostics& diagnostics) {
-  const auto root = config::load_file(path, diagnostics);
-  return root ? read_root(*root, path, options, diagnostics) : std::nullopt;
+// As read_root; mistakes that settings of the command line bring about are shown there.
+std::optional<Study> read_blaming(const config::Node& root, const std::string& path,
+                                  const LoadOptions& options, Diagnostics& diagnostics) {
+  Diagnostics found;
+  auto study = read_root(root, path, options, found);
+  if (found.ok()) { return diagnostics.ok() ? std::move(study) : std::nullopt; }
+  LoadOptions fewer = options;
+  diagnostics.append(blamed(found, options.sets, [&](const auto& sets, Diagnostics& into) {
+    fewer.sets = sets;
+    (void)read_root(root, path, fewer, into);
+  }));
+  return std::nullopt;
 }
 
-std::optional<Study> load_study_text(const std::string& name, std::string text,
-                                     const LoadOptions& options, Diagnostics& diagnostics) {
-  const auto root = config::load_text(name, std::move(text), diagnostics);
-  return root ? read_root(*root, name, options, diagnostics) : std::nullopt;
-}
-
-std::optional<gpu::GpuSpec> load_gpu(const std::string& which, const LoadOptions& options,
-                                     Diagnostics& diagnostics) {
+// The settings that a GPU without a scenario can have.
+std::vector<Setting> gpu_settings(const std::vector<std::string>& sets, Diagnostics& diagnostics) {
   std::vector<Setting> settings;
-  for (const std::string& text : options.sets) {
+  for (const std::string& text : sets) {
     auto setting = config::parse_setting("--set", text, diagnostics);
     if (setting && !setting->path.starts_with("gpu.")) {
       diagnostics.error(setting->place, "'" + setting->path +
@@ -171,9 +181,35 @@ std::optional<gpu::GpuSpec> load_gpu(const std::string& which, const LoadOptions
       settings.push_back(std::move(*setting));
     }
   }
-  GpuSource gpus(options.folders, ".", which);
-  auto spec = gpus.read(nullptr, settings, diagnostics);
-  return diagnostics.ok() ? spec : std::nullopt;
+  return settings;
+}
+
+}  // namespace
+
+std::optional<Study> load_study(const std::string& path, const LoadOptions& options,
+                                Diagnostics& diagnostics) {
+  const auto root = config::load_file(path, diagnostics);
+  return root ? read_blaming(*root, path, options, diagnostics) : std::nullopt;
+}
+
+std::optional<Study> load_study_text(const std::string& name, std::string text,
+                                     const LoadOptions& options, Diagnostics& diagnostics) {
+  const auto root = config::load_text(name, std::move(text), diagnostics);
+  return root ? read_blaming(*root, name, options, diagnostics) : std::nullopt;
+}
+
+std::optional<gpu::GpuSpec> load_gpu(const std::string& which, const LoadOptions& options,
+                                     Diagnostics& diagnostics) {
+  const auto read = [&](const std::vector<std::string>& sets, Diagnostics& into) {
+    GpuSource gpus(options.folders, ".", which);
+    return gpus.read(nullptr, gpu_settings(sets, into), into);
+  };
+  Diagnostics found;
+  auto spec = read(options.sets, found);
+  if (found.ok()) { return spec; }
+  diagnostics.append(blamed(found, options.sets,
+                            [&](const auto& sets, Diagnostics& into) { (void)read(sets, into); }));
+  return std::nullopt;
 }
 
 }  // namespace wavetail::scenario

@@ -59,9 +59,8 @@ bool leads_somewhere(const config::Node& root, const Setting& setting, Diagnosti
   if (steps->front().key != "kernels") { return true; }
   const config::Node* kernels = root.find("kernels");
   std::vector<std::string> names;
-  for (const config::Entry& entry :
-       kernels == nullptr ? std::vector<config::Entry>{} : kernels->entries) {
-    names.push_back(entry.key);
+  if (kernels != nullptr) {
+    for (const config::Entry& entry : kernels->entries) { names.push_back(entry.key); }
   }
   if (steps->size() < 3 || std::find(names.begin(), names.end(), (*steps)[1].key) == names.end()) {
     const std::string name = steps->size() < 2 ? "" : (*steps)[1].key;
@@ -129,6 +128,20 @@ std::vector<host::Item> read_items(const MapReader& map, const KernelSet& kernel
   return apply_mode(std::move(items), mode);
 }
 
+// A run counts picoseconds in 64 bits, 9.2 million seconds of them; what is simulated comes on top.
+void check_length(const MapReader& map, const Scenario& scenario, const gpu::LaunchSpec& launch,
+                  const KernelSet& kernels) {
+  constexpr double kMostStatedS = 1e6;
+  const auto gap = launch.submit + std::max(launch.stream_gap, launch.graph_gap);
+  const double stated = stated_seconds(scenario.timeline.items, kernels.kernels,
+                                       {scenario.timeline.costs, gap});
+  if (stated > kMostStatedS) {
+    map.at("timeline")
+        .complain(
+            "its calls, gaps, host work and stated durations last more than 1000000 s in all");
+  }
+}
+
 void read_schema(const MapReader& map) {
   std::string schema;
   if (map.read_text("schema", schema) && schema != "wavetail/scenario/1") {
@@ -159,7 +172,7 @@ std::optional<gpu::GpuSpec> GpuSource::read(const config::Node* named,
                                             std::span<const Setting> settings,
                                             Diagnostics& diagnostics) {
   std::string which = chosen_.value_or("");
-  config::Place place{std::make_shared<const config::Source>(config::Source{"--gpu", which}), 1, 1};
+  config::Place place = config::place_of_setting("--gpu", which);
   if (!chosen_ && named != nullptr) {
     which = config::text({*named, "gpu", diagnostics}).value_or("");
     place = named->place;
@@ -196,7 +209,10 @@ Scenario read_scenario(config::Node root, std::span<const Setting> settings, Gpu
   KernelSet kernels;
   if (map.has("kernels")) { kernels = read_kernels(map.at("kernels"), spec); }
   out.timeline.costs = read_host(map.find("host"), spec, diagnostics);
-  if (map.has("timeline")) { out.timeline.items = read_items(map, kernels, diagnostics); }
+  if (map.has("timeline")) {
+    out.timeline.items = read_items(map, kernels, diagnostics);
+    check_length(map, out, gpu ? gpu->launch : gpu::LaunchSpec{}, kernels);
+  }
   out.simulation = read_simulation(map.find("simulation"), diagnostics);
   out.initial_l2 = read_initial(map.find("initial"), diagnostics);
   read_assumptions(map, out, diagnostics);

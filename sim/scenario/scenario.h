@@ -32,9 +32,9 @@ struct Expectation {
   // relative tolerance; absent with a value: exact to the digits shown
   std::optional<double> within_pct;
   std::optional<double> at_least, at_most;  // in `unit`
-  std::optional<std::string> ratio_to;  // the figure at `path` divided by the figure at this path
-  std::string text;  // Kind::Text: equal to this
-  std::string unit;  // "us", "bytes", "pct", "ns", "GB/s", "" ...
+  std::optional<std::string> ratio_to;    // the figure at `path` divided by the figure at this path
+  std::string text;                       // Kind::Text: equal to this
+  std::string unit;                       // "us", "bytes", "pct", "ns", "GB/s", "" ...
   std::optional<std::string> known_miss;  // id in docs/deviations.md
   std::string place;                      // file:line:column
   std::string wanted;                     // for people: "2.1 ms within 10 %"

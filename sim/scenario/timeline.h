@@ -24,6 +24,17 @@ struct TimelineMode {
 // Items after all repetitions; a real number, since nested counts may be huge.
 [[nodiscard]] double expanded(const std::vector<host::Item>& items);
 
+// What calls and launches cost by statement.
+struct StatedCosts {
+  host::HostCosts host;
+  unit::Duration per_launch;  // on the device, before its first block
+};
+
+// Seconds of calls, gaps, host work and kernels with a stated duration, as if nothing overlapped.
+[[nodiscard]] double stated_seconds(const std::vector<host::Item>& items,
+                                    const std::vector<kernel::Kernel>& kernels,
+                                    const StatedCosts& costs);
+
 // The timeline as the mode has it. Launches of one stream that follow each other, repeated ones
 // included, become one graph; a synchronisation, host work or a graph of the file's own ends the
 // run.

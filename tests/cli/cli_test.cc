@@ -243,10 +243,16 @@ TEST_F(Cli, AnInterruptEndsARunWithAPartialReport) {
       "slow.yaml",
       "schema: wavetail/scenario/1\nname: slow\ngpu: h100-sxm\nsimulation: {replay: off}\n"
       "kernels:\n  c: {template: copy, bytes: 4 GiB}\ntimeline:\n- {launch: c, repeat: 100}\n");
-  const auto r = shell("timeout --preserve-status -s INT 1 $W run " + slow +
-                       " --format json --max-events 1000000000000");
-  EXPECT_EQ(r.code, 4) << r.err;
-  EXPECT_THAT(r.out, HasSubstr("\"outcome\": \"interrupted\""));
+  const std::string run = "$W run " + slow + " --format json --max-events 1000000000000";
+  for (const std::string signal : {"INT", "TERM", "HUP"}) {
+    const auto r = shell("timeout --preserve-status -s " + signal + " 0.5 " + run);
+    EXPECT_EQ(r.code, 4) << signal << ": " << r.err;
+    EXPECT_THAT(r.out, HasSubstr("\"outcome\": \"interrupted\"")) << signal;
+  }
+  // Under nohup a hangup is nothing: the run goes on until the interrupt.
+  const auto kept = shell("trap '' HUP; " + run +
+                          " & P=$!; sleep 0.3; kill -HUP $P; sleep 0.3; kill -TERM $P; wait $P");
+  EXPECT_EQ(kept.code, 4) << kept.err;
 }
 
 TEST_F(Cli, OccupancyAnswersInJson) {
@@ -279,6 +285,24 @@ TEST_F(Cli, ListsAndSchemas) {
   for (const auto* what : {"gpu", "scenario", "result"}) {
     EXPECT_THAT(shell(std::string("$W schema ") + what).out, HasSubstr("\"$schema\"")) << what;
   }
+}
+
+// Where the program lies is nobody's business; a name that is listed can be used.
+TEST_F(Cli, ShippedFilesAreNamedAsInTheSourceTree) {
+  const auto gpus = shell("$W list gpus --format csv");
+  EXPECT_THAT(gpus.out, HasSubstr(",configs/gpu/h100-sxm.yaml,"));
+  EXPECT_THAT(gpus.out, Not(HasSubstr(",/")));
+  const auto workloads = shell("$W list workloads --format csv");
+  EXPECT_THAT(workloads.out, HasSubstr("\nworkloads/launch-gaps.yaml,"));
+  EXPECT_THAT(workloads.out, Not(HasSubstr("\n/")));
+  EXPECT_EQ(shell("cd '" WAVETAIL_SOURCE_DIR "' && $W list workloads --format csv").out,
+            workloads.out);
+  EXPECT_EQ(shell("$W check workloads/launch-gaps.yaml --gpu configs/gpu/h100-sxm.yaml").code, 0);
+  EXPECT_EQ(shell("$W run ../workloads/launch-gaps.yaml").code, 2);
+  // A file of that name here goes first.
+  fs::create_directories(folder_ / "workloads");
+  fs::copy(small(), folder_ / "workloads/launch-gaps.yaml");
+  EXPECT_THAT(shell("$W run workloads/launch-gaps.yaml").out, StartsWith("small on "));
 }
 
 }  // namespace

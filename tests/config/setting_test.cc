@@ -25,14 +25,31 @@ TEST(Setting, IsAPathAndAYamlValue) {
   ASSERT_TRUE(s);
   EXPECT_EQ(s->path, "gpu.gpcs");
   ASSERT_EQ(s->value.items.size(), 2U);
-  EXPECT_EQ(to_string(s->value.items[1].place), "--set:1:15");
+  EXPECT_EQ(to_string(s->value.items[1].place), "--set gpu.gpcs=[18, 16]");
 }
 
-TEST(Setting, MistakesPointIntoTheOption) {
-  EXPECT_EQ(refused("gpu.sms"), "--set:1:1: PATH=VALUE is needed; found 'gpu.sms'");
-  EXPECT_EQ(refused("=5"), "--set:1:1: PATH=VALUE is needed; found '=5'");
-  EXPECT_EQ(refused("gpu.sms="), "--set:1:1: PATH=VALUE is needed; found 'gpu.sms='");
-  EXPECT_EQ(refused("gpu.sms=[1"), "--set:1:9: this is not YAML: end of sequence flow not found");
+TEST(Setting, MistakesNameTheOptionAndItsText) {
+  EXPECT_EQ(refused("gpu.sms"), "--set gpu.sms: PATH=VALUE is needed; found 'gpu.sms'");
+  EXPECT_EQ(refused("=5"), "--set =5: PATH=VALUE is needed; found '=5'");
+  EXPECT_EQ(refused("gpu.sms="), "--set gpu.sms=: PATH=VALUE is needed; found 'gpu.sms='");
+  EXPECT_EQ(refused("gpu.sms=[1"),
+            "--set gpu.sms=[1: this is not YAML: end of sequence flow not found");
+  const std::string long_text = refused(std::string(5000, 'x') + "\n");
+  EXPECT_LT(long_text.size(), 400U);
+  EXPECT_EQ(long_text.find('\n'), std::string::npos);
+}
+
+TEST(Setting, AFactorNeedsSomethingToScale) {
+  Diagnostics diagnostics;
+  const auto s = parse("host.launch=x0", diagnostics);
+  ASSERT_TRUE(s);
+  Node root;
+  root.kind = Node::Kind::Map;
+  EXPECT_FALSE(apply(root, *s, "", diagnostics));
+  ASSERT_EQ(diagnostics.count(), 1U);
+  EXPECT_EQ(diagnostics.sorted()[0].message,
+            "'host.launch' is not given and cannot be scaled by x0; give a value");
+  EXPECT_TRUE(root.entries.empty());
 }
 
 TEST(Setting, PathsHaveKeysAndIndices) {

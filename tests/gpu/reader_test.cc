@@ -100,16 +100,12 @@ TEST(GpuReader, ASetValueIsCheckedLikeAWrittenOne) {
                     {"gpu.hbm.bandwith=x2", "gpu.hbm.channels=x1.03", "gpu.clock.sm=1800"},
                     messages));
   EXPECT_EQ(messages,
-            "--set:1:1: error: unknown path 'gpu.hbm.bandwith'; did you mean 'gpu.hbm.bandwidth'?\n"
-            "    gpu.hbm.bandwith=x2\n"
-            "    ^\n"
-            "--set:1:14: error: 'gpu.clock.sm': a unit is needed (one of: Hz, kHz, MHz, GHz); "
-            "found '1800'\n"
-            "    gpu.clock.sm=1800\n"
-            "                 ^\n"
-            "--set:1:18: error: 'gpu.hbm.channels': a whole number is needed; found '164.8'\n"
-            "    gpu.hbm.channels=x1.03\n"
-            "                     ^\n"
+            "--set gpu.clock.sm=1800: error: 'gpu.clock.sm': a unit is needed (one of: Hz, kHz, "
+            "MHz, GHz); found '1800'\n"
+            "--set gpu.hbm.bandwith=x2: error: unknown path 'gpu.hbm.bandwith'; did you mean "
+            "'gpu.hbm.bandwidth'?\n"
+            "--set gpu.hbm.channels=x1.03: error: 'gpu.hbm.channels': a whole number is needed; "
+            "found '164.8'\n"
             "3 errors; nothing was simulated.\n");
 }
 

@@ -25,7 +25,8 @@ TEST(Quantum, AgreesOnRandomKernels) {
   double sum_signed = 0;
   int beyond_5_pct = 0;
   for (std::uint64_t seed = 0; seed < kScenarios; ++seed) {
-    scenario::Scenario s = random_scenario(seed / 2, {.streams = false, .gpu = seed % 2 != 0 ? GpuKind::Odd : GpuKind::Part});
+    scenario::Scenario s = random_scenario(
+        seed / 2, {.streams = false, .gpu = seed % 2 != 0 ? GpuKind::Odd : GpuKind::Part});
     const double exact = kernel_time_us(s, 1);
     const double pct = 100 * (kernel_time_us(s, usual) / exact - 1);
     EXPECT_LE(std::abs(pct), 25) << "seed " << seed << ", " << exact << " us";

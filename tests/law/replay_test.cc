@@ -15,8 +15,8 @@ constexpr int kLaunches = 24;
 
 // The launches of a random scenario's kernels, in a random order, many times over.
 scenario::Scenario random_sequence(std::uint64_t seed) {
-  scenario::Scenario s = random_scenario(seed,
-                                         {.most_events = 4000, .streams = false, .gpu = GpuKind::Part});
+  scenario::Scenario s = random_scenario(
+      seed, {.most_events = 4000, .streams = false, .gpu = GpuKind::Part});
   Dice dice(seed + 1000);
   s.timeline.items.clear();
   for (int n = 0; n < kLaunches; ++n) {

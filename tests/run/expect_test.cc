@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include "support/cpu_time.h"
+
 namespace wavetail::run {
 namespace {
 
@@ -140,6 +142,27 @@ TEST(Expect, AFigureThatIsNotThereFailsWithAHint) {
             "no figure 'kernels.layer.qkv.wafes'; did you mean 'kernels.layer.qkv.waves'?");
   EXPECT_EQ(verdict(value("kernels.layer.qkv.wafes", 2, "")), Verdict::Failed);
   EXPECT_EQ(got(value("mbu", 62, "pct", "62 %")), "does not apply");
+}
+
+TEST(Expect, ThousandsOfVariantsTakeTimeInProportion) {
+  const auto seconds = [](int variants) {
+    result::RunResult run;
+    run.kernels.push_back({});
+    run.kernels.back().name = "k";
+    std::vector<Expectation> all;
+    for (int v = 0; v < variants; ++v) {
+      result::RunResult variant = run;
+      variant.variants.clear();
+      variant.variant = "v" + std::to_string(v);
+      all.push_back(value("variants." + variant.variant + ".kernels.k.time", 0, "us", "0 us"));
+      run.variants.push_back(std::move(variant));
+    }
+    return tests::cpu_seconds([&] {
+      const auto judged = judge(all, run);
+      EXPECT_EQ(judged.back().verdict, Verdict::Passed) << judged.back().got;
+    });
+  };
+  EXPECT_LT(seconds(1600) / seconds(200), 24);
 }
 
 }  // namespace

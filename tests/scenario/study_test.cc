@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "support.h"
+#include "support/cpu_time.h"
 #include "unit/literals.h"
 
 namespace wavetail::scenario {
@@ -86,7 +87,7 @@ TEST(Study, AnotherGpu) {
       .clear();  // a file of the command line may lie anywhere, and finds its base beside it
   EXPECT_EQ(load(kHead + kBody, with).base.gpu.name, "h200-sxm");
   with.gpu = "h100";
-  EXPECT_NE(refusal(kHead + kBody, with).find("--gpu:1:1: error: unknown GPU 'h100'"),
+  EXPECT_NE(refusal(kHead + kBody, with).find("--gpu h100: error: unknown GPU 'h100'"),
             std::string::npos);
 }
 
@@ -104,14 +105,55 @@ TEST(Study, MistakesOfTheCommandLinePointThere) {
   const std::string text = refusal(
       kHead + kBody, options({"kernels.c.byts=1 MiB", "timeline[7].repeat=1", "bad"}));
   EXPECT_EQ(text,
-            "--set:1:1: error: PATH=VALUE is needed; found 'bad'\n"
-            "    bad\n    ^\n"
-            "--set:1:1: error: 'timeline[7].repeat' does not exist: 'timeline' has 2 entries, "
-            "counted from 0\n"
-            "    timeline[7].repeat=1\n    ^\n"
-            "--set:1:1: error: unknown key 'kernels.c.byts'; did you mean 'bytes'?\n"
-            "    kernels.c.byts=1 MiB\n    ^\n"
+            "--set bad: error: PATH=VALUE is needed; found 'bad'\n"
+            "--set kernels.c.byts=1 MiB: error: unknown key 'kernels.c.byts'; did you mean "
+            "'bytes'?\n"
+            "--set timeline[7].repeat=1: error: 'timeline[7].repeat' does not exist: 'timeline' "
+            "has 2 entries, counted from 0\n"
             "3 errors; nothing was simulated.\n");
+}
+
+// The rule is found broken at a line of a file that is sound without the setting.
+TEST(Study, AMistakeThatASettingBringsAboutPointsToIt) {
+  const std::string
+      text = kHead + "kernels:\n  k: {grid: 1, block: 256, registers: 32, program: [{fp32: 1}]}\n" +
+             "timeline: [{launch: k}]\n";
+  const std::string one = refusal(
+      text, options({"kernels.k.grid=2", "gpu.sm.max_threads_per_block=128", "initial.l2=clean"}));
+  EXPECT_TRUE(one.starts_with("--set gpu.sm.max_threads_per_block=128: error: at test.yaml:5:"))
+      << one;
+  EXPECT_TRUE(one.ends_with("\n1 error; nothing was simulated.\n")) << one;
+  const std::string both = refusal(text + "hots: {}\n",
+                                   options({"gpu.sm.max_threads_per_block=128"}));
+  EXPECT_NE(both.find("\ntest.yaml:7:1: error: unknown key 'hots'"), std::string::npos) << both;
+}
+
+TEST(Study, TimeThatCannotBeCountedIsRefused) {
+  const std::string head = kHead + "kernels:\n  k: {duration: 5 us}\n";
+  const std::string many = "timeline: [{launch: k, repeat: 10000000}]\n";
+  const std::string message = "its calls, gaps, host work and stated durations last more than";
+  load(head + many + "host: {launch: 90 ms}\n");
+  EXPECT_NE(refusal(head + many + "host: {launch: 1 s}\n").find(message), std::string::npos);
+  EXPECT_NE(refusal(head + many, options({"gpu.launch.stream_gap=1 s"})).find(message),
+            std::string::npos);
+  // The nodes of a graph are not called.
+  load(head +
+       "timeline: [{graph: {body: [{launch: k, repeat: 10000000}]}}]\nhost: {launch: 1 s}\n");
+}
+
+// Eight times the variants, each with an expectation: 8 times the work, not 64 times.
+TEST(Study, ThousandsOfVariantsTakeTimeInProportion) {
+  const auto seconds = [](int variants) {
+    std::string text = kHead + kBody + "variants:\n";
+    std::string expect = "expect:\n";
+    for (int v = 0; v < variants; ++v) {
+      const std::string name = "v" + std::to_string(v);
+      text += "  v " + std::to_string(v) + ": {kernels.k.duration: 6 us}\n";
+      expect += "  variants." + name + ".kernels.k.time: {ratio_to: kernels.k.time, value: 1}\n";
+    }
+    return tests::cpu_seconds([&] { EXPECT_FALSE(load(text + expect).variants.empty()); });
+  };
+  EXPECT_LT(seconds(800) / seconds(100), 24);
 }
 
 TEST(Study, IsTheSameEveryTime) {

@@ -6,6 +6,13 @@
     <!-- end of output -->
 
 is what the program prints for that command, in a code fence or not; --update (tools/update_docs) rewrites it.
+A part between
+
+    <!-- abridged output of: wavetail run workloads/copy.yaml -->
+    <!-- end of output -->
+
+shows some of the lines, in the program's order, and some of their words: columns may be left out, and `...` stands
+for what is. Those commands take seconds, so --abridged checks them, and nothing else.
 Commands shown in code blocks exist, and so do the files that they name."""
 
 import re
@@ -16,6 +23,7 @@ import sys
 import tree
 
 GENERATED = re.compile(r"(<!-- output of: (.+?) -->\n)(.*?)(<!-- end of output -->)", re.DOTALL)
+ABRIDGED = re.compile(r"<!-- abridged output of: (.+?) -->\n(.*?)<!-- end of output -->", re.DOTALL)
 FENCED = re.compile(r"^```\w*\n(.*?)^```", re.DOTALL | re.MULTILINE)
 OWN_PATH = re.compile(r"^(workloads|configs|docs|tools|tests)/[\w./-]+$")
 
@@ -57,6 +65,32 @@ def check_generated(t):
             yield f"{t.relative(path)}:{number}: is not what the program prints now; run tools/update_docs"
 
 
+def is_part_of(few, many):
+    """Whether the items of `few` stand in `many` in the same order."""
+    rest = iter(many)
+    return all(item in rest for item in few)
+
+
+def shows(line, printed):
+    """Whether a printed line has the words of a shown one, in order; "..." ends a list that goes on."""
+    return is_part_of([word for word in line.split() if not word.startswith("...")], printed.split())
+
+
+def check_abridged(t):
+    if t.program is None:
+        return
+    for path in documents(t):
+        text = path.read_text()
+        for match in ABRIDGED.finditer(text):
+            printed = iter(output_of(t, match[1]).splitlines())
+            first = text[: match.start(2)].count("\n") + 1
+            for number, line in enumerate(match[2].splitlines(), start=first):
+                left_out = not line.strip() or line.startswith("```") or line.strip() == "..."
+                if not left_out and not any(shows(line, other) for other in printed):
+                    yield f"{t.relative(path)}:{number}: is not in what '{match[1]}' prints now, or not in this order"
+                    break
+
+
 def commands(text):
     """(line number, words) of the commands in a document's code blocks."""
     for block in FENCED.finditer(text):
@@ -87,6 +121,7 @@ def check_commands(t):
 
 
 CHECKS = [check_generated, check_commands]
+SLOW_CHECKS = [check_abridged]
 
 
 def update(t):
@@ -98,5 +133,8 @@ def update(t):
 if __name__ == "__main__":
     if sys.argv[1:2] == ["--update"]:
         update(tree.Tree(sys.argv[2], sys.argv[3]))
+    elif "--abridged" in sys.argv[1:]:
+        sys.argv.remove("--abridged")
+        tree.run_checks(SLOW_CHECKS, __doc__)
     else:
         tree.run_checks(CHECKS, __doc__)

@@ -169,6 +169,20 @@ class Structure(unittest.TestCase):
         check_docs.update(Tree(self.root, self.root / "tools/wavetail"))
         self.assertEqual((self.root / "README.md").read_text(), text)
 
+    def test_abridged_part(self):
+        opening = "<!-- abridged output of: wavetail list metrics -->\n"
+        for body, sound in (
+            ("```\nmetric metrics\n```\n", True),
+            ("```\nmetrics ...\n...\n```\n", True),
+            ("```\nmetrics metric\n```\n", False),
+            ("```\nmetric 5\n```\n", False),
+            ("```\nmetric\nmetrics\n```\n", False),
+        ):
+            with self.subTest(body):
+                self.write("README.md", opening + body + "<!-- end of output -->\n")
+                found = self.problems(check_docs.check_abridged)
+                self.assertEqual(found == [], sound, found)
+
     def test_command_with_a_file_that_is_not_there(self):
         self.append("README.md", "```\n$ tools/wavetail run workloads/b.yaml\n```\n")
         self.assert_only(check_docs.check_commands, "README.md:10: workloads/b.yaml does not exist")

@@ -85,7 +85,7 @@ scenario::Scenario random_scenario(std::uint64_t seed, const RandomOptions& opti
   }
   s.timeline.costs = {s.gpu.launch.host_launch, s.gpu.launch.host_graph_launch,
                       s.gpu.launch.host_sync};
-  while (run::estimated_events(s) > options.most_events) {
+  while (run::needs_of(s).events > options.most_events) {
     auto biggest = std::max_element(s.kernels.begin(), s.kernels.end(),
                                     [](const kernel::Kernel& a, const kernel::Kernel& b) {
                                       return kernel::volume(a.grid) < kernel::volume(b.grid);

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+// Command lines that ask for something that cannot be, and everything that they print, exactly:
+// tests/golden/cli/NAME.txt. tools/update_golden rewrites the texts.
+#include <sys/wait.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdio>
+#include <ostream>
+#include <string>
+
+#include "support/golden.h"
+
+namespace wavetail {
+namespace {
+
+struct Line {
+  std::string name;       // of the golden file
+  std::string arguments;  // shell
+};
+
+void PrintTo(const Line& line, std::ostream* out) { *out << line.name; }
+
+const std::array kLines = {
+    Line{"set-out-of-range", "run workloads/launch-gaps.yaml --set 'gpu.hbm.bandwidth=0 GB/s'"},
+    Line{"set-breaks-a-rule", "run workloads/launch-gaps.yaml --set gpu.sm.schedulers=3"},
+    Line{"set-breaks-a-kernel",
+         "run workloads/my-first-program.yaml --set gpu.sm.max_threads_per_block=128"},
+    Line{"set-breaks-a-gpu-alone",
+         "occupancy --gpu h100-sxm --block 64 --registers 32 --set 'gpu.l2.capacity=64 GiB'"},
+    Line{"set-scales-nothing", "run workloads/my-first-program.yaml --set host.launch=x0"},
+    Line{"set-lasts-too-long",
+         "run workloads/my-first-program.yaml --set 'timeline[0].repeat=9000000' "
+         "--set 'host.launch=1 s'"},
+    Line{"skip-waves", "run workloads/launch-gaps.yaml --set 'simulation.skip_waves=0.5 %'"},
+    Line{"gpu-unknown", "occupancy --gpu h1000-sxm --block 64 --registers 32"},
+    Line{"no-registers", "occupancy --gpu h100-sxm --block 256 --registers 0"},
+    Line{"no-block", "occupancy --gpu h100-sxm --block 0 --registers 32"},
+    Line{"memory-for-the-machine",
+         "run workloads/launch-gaps.yaml --max-memory '200 MB' --set 'gpu.sm.unified_l1=64 MiB'"},
+    Line{"too-many-events", "run tests/golden/cli/large.yaml"},
+    Line{
+        "too-many-random-events",
+        "run tests/golden/cli/large.yaml --set 'kernels.k.program[0].body[0].load.pattern=random'"},
+};
+
+class Messages : public testing::TestWithParam<Line> {};
+
+TEST_P(Messages, AreExact) {
+  const std::string command = "wavetail " + GetParam().arguments;
+  const std::string shell = "cd '" WAVETAIL_SOURCE_DIR "' && '" WAVETAIL_BINARY "' " +
+                            GetParam().arguments + " 2>&1 </dev/null";
+  std::FILE* pipe = ::popen(shell.c_str(), "r");
+  ASSERT_NE(pipe, nullptr);
+  std::string text = "$ " + command + "\n";
+  std::array<char, 4096> piece{};
+  while (const std::size_t n = std::fread(piece.data(), 1, piece.size(), pipe)) {
+    text.append(piece.data(), n);
+  }
+  const int status = ::pclose(pipe);
+  ASSERT_TRUE(WIFEXITED(status));
+  text += "exit code " + std::to_string(WEXITSTATUS(status)) + "\n";
+  golden::expect_equal("cli/" + GetParam().name + ".txt", text);
+}
+
+INSTANTIATE_TEST_SUITE_P(Golden, Messages, testing::ValuesIn(kLines), [](const auto& test) {
+  std::string name = test.param.name;
+  std::replace(name.begin(), name.end(), '-', '_');
+  return name;
+});
+
+}  // namespace
+}  // namespace wavetail
