@@ -46,6 +46,19 @@ void inherit_outcome(RunResult& base) {
   }
 }
 
+// Threads over the variants: as many as asked for, and no more machines at once than the memory
+// budget has room for.
+int threads_for(const scenario::Study& study, const Control& control) {
+  const int asked = std::min<int>(control.jobs, static_cast<int>(study.variants.size()));
+  if (!control.budget.max_memory_bytes || asked <= 1) { return asked; }
+  double largest = 1;
+  for (const scenario::Variant& v : study.variants) {
+    largest = std::max(largest, needs_of(v.scenario).bytes);
+  }
+  const double room = static_cast<double>(*control.budget.max_memory_bytes) / largest;
+  return static_cast<int>(std::clamp(room, 1.0, static_cast<double>(asked)));
+}
+
 }  // namespace
 
 // The base runs first: variants that change only what the host does are answered from its launches.
@@ -63,9 +76,8 @@ RunResult run_study(const scenario::Study& study, const Control& control) {
     }
   };
   std::vector<std::jthread> helpers;
-  for (int j = 1; j < std::min<int>(control.jobs, static_cast<int>(variants.size())); ++j) {
-    helpers.emplace_back(work);
-  }
+  const int threads = threads_for(study, control);
+  for (int j = 1; j < threads; ++j) { helpers.emplace_back(work); }
   work();
   helpers.clear();
   for (std::size_t v = 0; v < study.variants.size(); ++v) {

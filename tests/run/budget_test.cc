@@ -70,5 +70,18 @@ TEST(Budget, MemoryForTheMachineIsRefusedBeforehand) {
   EXPECT_LT(resident_memory(), 100'000'000);
 }
 
+// Four machines of 70 MB, room for one.
+TEST(Budget, VariantsTakeTurnsWhereMemoryIsShort) {
+  auto s = loads(kernel::Pattern::Contiguous);
+  s.gpu.sm.unified_l1 = unit::Bytes{4 << 20};
+  scenario::Study study;
+  study.base = s;
+  for (const char* name : {"a", "b", "c", "d"}) { study.variants.push_back({name, s}); }
+  const Budget budget{.max_time_s = {}, .max_events = {}, .max_memory_bytes = 130'000'000};
+  const auto result = run_study(
+      study, {.budget = budget, .cancelled = nullptr, .trace = false, .jobs = 4});
+  EXPECT_EQ(result.outcome, result::Outcome::Complete) << result.outcome_message;
+}
+
 }  // namespace
 }  // namespace wavetail::run
