@@ -58,9 +58,8 @@ double scattered_sectors(const bound::Work& work) {
 
 double machine_bytes(const gpu::GpuSpec& gpu) {
   const auto count = [](std::int64_t n) { return static_cast<double>(n); };
-  const double l1_lines = count(
-      std::max(gpu.sm.unified_l1.count() / memory::kLineBytes, gpu.l1.ways));
-  return kBytesPerL1Line * l1_lines * count(gpu.sms()) +
+  const std::int64_t l1_lines = gpu.sm.unified_l1.count() / memory::kLineBytes;
+  return kBytesPerL1Line * count(std::max(l1_lines, gpu.l1.ways)) * count(gpu.sms()) +
          kBytesPerL2Page * count(gpu.l2.capacity.count()) / memory::kPageBytes +
          kBytesPerBank * count(gpu.hbm.channels * gpu.hbm.banks);
 }
