@@ -265,8 +265,8 @@ TEST_F(Cli, OccupancyAnswersInJson) {
 }
 
 TEST_F(Cli, ListsAndSchemas) {
-  for (const auto* what :
-       {"gpus", "workloads", "templates", "metrics", "instructions", "mechanisms"}) {
+  for (const auto* what : {"gpus", "architectures", "workloads", "templates", "metrics",
+                           "instructions", "mechanisms"}) {
     for (const auto* format : {"text", "json", "csv", "html"}) {
       const auto r = shell(std::string("$W list ") + what + " --format " + format);
       EXPECT_EQ(r.code, 0) << what;
