@@ -37,8 +37,9 @@ void read_extent(const At& at, const std::string& what, kernel::Dim3& grid) {
 void read_cluster(const At& at, Kernel& k) {
   const std::size_t before = at.diagnostics.count();
   read_extent(at, "a cluster", k.cluster);
+  if (at.diagnostics.count() != before) { return; }
   constexpr std::array kAxes{'x', 'y', 'z'};
-  for (std::size_t i = 0; i < 3 && at.diagnostics.count() == before; ++i) {
+  for (std::size_t i = 0; i < kAxes.size(); ++i) {
     if (k.grid[i] % k.cluster[i] != 0) {
       at.complain(std::to_string(k.cluster[i]) + " blocks in " + kAxes[i] +
                   " do not divide the grid's " + std::to_string(k.grid[i]) +

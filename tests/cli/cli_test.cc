@@ -275,7 +275,7 @@ TEST_F(Cli, ListsAndSchemas) {
   }
   EXPECT_EQ(shell("$W list gps").err,
             "wavetail list: unknown list 'gps'; did you mean 'gpus'?; there is gpus, "
-            "workloads, templates, metrics, instructions, mechanisms\n");
+            "architectures, workloads, templates, metrics, instructions, mechanisms\n");
   for (const auto* what : {"gpu", "scenario", "result"}) {
     EXPECT_THAT(shell(std::string("$W schema ") + what).out, HasSubstr("\"$schema\"")) << what;
   }

@@ -108,7 +108,8 @@ TEST(Occupancy, IsTheSameInARun) {
   for (const std::string file : {"a3-occupancy", "b4-cluster-reach", "b5-shared-memory"}) {
     const auto run = wavetail("run workloads/claims/" + file + ".yaml --format json");
     ASSERT_EQ(run.code, 0) << run.out;
-    for (const json& k : json::parse(run.out)["kernels"]) {
+    const json result = json::parse(run.out);
+    for (const json& k : result["kernels"]) {
       const auto words = "--gpu h100-sxm --block " + k["block"].dump() + " --registers " +
                          k["registers"].dump() + " --shared-memory " +
                          k["shared_memory_bytes"].dump() + "B --cluster " + k["cluster"].dump() +
