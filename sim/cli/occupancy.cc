@@ -37,6 +37,7 @@ occupancy::Launch launch_of(const Reader& options) {
                       .cluster = whole(options, "cluster", Dimension::Count, 1),
                       .grid = whole(options, "grid", Dimension::Count, 0),
                       .portable = options.has("portable")};
+  if (options.has("carveout")) { l.carveout = unit::Bytes{whole(options, "carveout", size, {})}; }
   if (options.has("grid") && l.grid < 1) { throw Mistake("'--grid' must be at least 1"); }
   return l;
 }
@@ -61,7 +62,8 @@ gpu::GpuSpec load(const Common& common) {
 
 int occupancy(const Words& words) {
   Reader options(
-      "occupancy --gpu G --block N --registers N [--shared-memory SIZE] [--cluster N] [--grid N]",
+      "occupancy --gpu G --block N --registers N [--shared-memory SIZE] [--cluster N] [--grid N] "
+      "[options]",
       "How many blocks of a launch fit on an SM, and every resource that keeps more from fitting.\n"
       "G is a GPU or, for the launch rules alone, a compute capability: sm_86.",
       {.gpu = true, .set = true});
@@ -69,6 +71,8 @@ int occupancy(const Words& words) {
   options.own()("registers", po::value<std::string>()->value_name("N"), "per thread");
   options.own()("shared-memory", po::value<std::string>()->value_name("SIZE"),
                 "per block, as 48 KiB");
+  options.own()("carveout", po::value<std::string>()->value_name("SIZE"),
+                "shared memory per SM that the kernel prefers");
   options.own()("cluster", po::value<std::string>()->value_name("N"), "blocks per cluster");
   options.own()("portable", "without the opt-in to clusters of more than 8 blocks");
   options.own()("grid", po::value<std::string>()->value_name("N"), "blocks, for the waves");

@@ -22,6 +22,20 @@ std::int64_t warps_by_registers(const gpu::SmSpec& sm, std::int64_t per_warp) {
   return sm.registers / sm.schedulers / per_warp * sm.schedulers;
 }
 
+// The smallest selectable size of shared memory that holds so much; the largest if none does.
+unit::Bytes step_for(const gpu::SmSpec& sm, unit::Bytes bytes) {
+  const auto step = std::find_if(sm.carveouts.begin(), sm.carveouts.end(),
+                                 [&](unit::Bytes s) { return s >= bytes; });
+  return step != sm.carveouts.end() ? *step : sm.shared_memory;
+}
+
+// Shared memory that the blocks of an SM can share.
+unit::Bytes available(const gpu::GpuSpec& gpu, const Launch& l) {
+  if (!l.carveout) { return gpu.sm.shared_memory; }
+  return std::max(step_for(gpu.sm, *l.carveout),
+                  step_for(gpu.sm, shared_memory_per_block(gpu, l.shared_memory)));
+}
+
 Limits limits_of(const gpu::GpuSpec& gpu, const Launch& l, std::int64_t warps) {
   const auto& sm = gpu.sm;
   Limits limits{
@@ -30,7 +44,7 @@ Limits limits_of(const gpu::GpuSpec& gpu, const Launch& l, std::int64_t warps) {
     limits.registers = warps_by_registers(sm, per_warp) / warps;
   }
   if (const auto bytes = shared_memory_per_block(gpu, l.shared_memory); bytes.count() > 0) {
-    limits.shared_memory = sm.shared_memory / bytes;
+    limits.shared_memory = available(gpu, l) / bytes;
   }
   return limits;
 }
@@ -65,7 +79,7 @@ std::string shared_memory_sentence(const gpu::GpuSpec& gpu, const Launch& l) {
                      bytes_of(shared_memory_per_block(gpu, l.shared_memory)),
                      reserved.count() > 0 ? fmt::format(", {} of it reserved,", bytes_of(reserved))
                                           : std::string(),
-                     bytes_of(gpu.sm.shared_memory));
+                     bytes_of(available(gpu, l)));
 }
 
 // What a block takes of a resource and how much there is.
@@ -77,6 +91,19 @@ std::string needs(const std::string& name, const gpu::GpuSpec& gpu, const Launch
     return fmt::format("a block takes {} of {} warps", warps, gpu.sm.max_warps);
   }
   return fmt::format("an SM has {} block slots", gpu.sm.max_blocks);
+}
+
+// What else is to be said of the launch, behind the sentence.
+std::string remarks(const gpu::GpuSpec& gpu, const Launch& l) {
+  std::string out;
+  if (l.cluster > kPortableCluster) {
+    out += fmt::format(". Clusters above {} blocks need the non-portable opt-in", kPortableCluster);
+  }
+  if (l.carveout && available(gpu, l) != *l.carveout) {
+    out += fmt::format(". A carve-out of {} was asked for; {} is the step taken",
+                       bytes_of(*l.carveout), bytes_of(available(gpu, l)));
+  }
+  return out;
 }
 
 // "2 blocks per SM (16 of 64 warps), limited by registers: a block takes ...; shared_memory would
@@ -93,21 +120,14 @@ std::string sentence(const gpu::GpuSpec& gpu, const Launch& l, const Occupancy& 
           others.empty() ? fmt::format(" would allow {}", blocks) : fmt::format(" {}", blocks));
     }
   }
-  const bool opt_in = l.cluster > kPortableCluster;
-  return fmt::format(
-      "{} per SM ({} of {} warps), limited by {}{}{}", count_of(o.blocks_per_sm, "block"),
-      o.warps_per_sm, gpu.sm.max_warps, binding, others,
-      opt_in
-          ? fmt::format(". Clusters above {} blocks need the non-portable opt-in", kPortableCluster)
-          : std::string());
+  return fmt::format("{} per SM ({} of {} warps), limited by {}{}{}",
+                     count_of(o.blocks_per_sm, "block"), o.warps_per_sm, gpu.sm.max_warps, binding,
+                     others, remarks(gpu, l));
 }
 
 void choose_carveout(const gpu::GpuSpec& gpu, const Launch& l, Occupancy& o) {
   const auto needed = shared_memory_per_block(gpu, l.shared_memory) * o.blocks_per_sm;
-  const auto& steps = gpu.sm.carveouts;
-  const auto step = std::find_if(steps.begin(), steps.end(),
-                                 [&](unit::Bytes s) { return s >= needed; });
-  o.carveout = step != steps.end() ? *step : gpu.sm.shared_memory;
+  o.carveout = l.carveout ? available(gpu, l) : step_for(gpu.sm, needed);
   o.l1 = std::max(unit::Bytes{}, gpu.sm.unified_l1 - o.carveout);
 }
 
@@ -136,7 +156,8 @@ Launch launch_of(const kernel::Kernel& kernel) {
           .shared_memory = kernel.shared_memory,
           .cluster = kernel::volume(kernel.cluster),
           .grid = kernel::volume(kernel.grid),
-          .portable = kernel.portable};
+          .portable = kernel.portable,
+          .carveout = kernel.carveout};
 }
 
 std::int64_t registers_per_warp(const gpu::GpuSpec& gpu, std::int64_t registers_per_thread) {

@@ -33,6 +33,10 @@ struct Launch {
   std::int64_t cluster = 1;     // blocks per cluster
   std::int64_t grid = 0;        // blocks, not clusters; 0: not known
   bool portable = false;        // without the opt-in to clusters above kPortableCluster
+  // Shared memory per SM that the kernel prefers (cudaFuncAttributePreferredSharedMemoryCarveout);
+  // the next step is taken, or the one that holds a block. Without it the driver's choice: as much
+  // as the blocks need that everything else allows.
+  std::optional<unit::Bytes> carveout = {};
 };
 
 // Blocks per SM that each resource allows on its own; nothing where a block takes none of it.
@@ -55,8 +59,8 @@ struct Occupancy {
   // Every resource that allows no more than blocks_per_sm; of a refused launch, every one that
   // refuses it.
   std::vector<std::string> limiters;
-  unit::Bytes carveout;  // smallest selectable shared memory that holds the resident blocks
-  unit::Bytes l1;        // what the carve-out leaves
+  unit::Bytes carveout;            // the step of shared memory that the SM is set to
+  unit::Bytes l1;                  // what the carve-out leaves
   std::int64_t reachable_sms = 0;  // SMs on which a cluster can place a block; 0: not known
   std::int64_t waves = 0;          // rounds of blocks; 0 if the grid is not known
   double wave_efficiency_pct = 0;  // grid / (waves x blocks that fit at once)

@@ -71,6 +71,8 @@ const KeyTable& program_kernel_keys() {
       {"block", "count", true, "threads per block"},
       {"registers", "count", true, "registers per thread"},
       {"shared_memory", "size", false, "static and dynamic shared memory per block; 0 B if absent"},
+      {"carveout", "size", false,
+       "shared memory per SM that the kernel prefers; as much as its blocks need if absent"},
       {"arrays", "map of arrays", false, "global memory, by name"},
       {"program", "list of operations", false, "what every warp does"},
       {"roles", "map of roles", false, "what the warps of each role do, by name"},

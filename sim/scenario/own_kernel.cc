@@ -137,6 +137,8 @@ Kernel read_program_kernel(const At& at, const std::string& name, const gpu::Gpu
   map.read("block", k.block, {"1", most(gpu, &gpu::SmSpec::max_threads_per_block, 1024)});
   map.read("registers", k.registers, {"1", most(gpu, &gpu::SmSpec::max_registers_per_thread, 255)});
   map.read("shared_memory", k.shared_memory, {"0 B", "1 GiB"});
+  unit::Bytes carveout;
+  if (map.read("carveout", carveout, {"0 B", "1 GiB"})) { k.carveout = carveout; }
   map.read_text("role", k.role);
   if (map.has("arrays")) { read_arrays(map.at("arrays"), k); }
   read_program(map, at, k, gpu);

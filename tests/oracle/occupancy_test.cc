@@ -7,9 +7,12 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <array>
+#include <ostream>
 #include <random>
 #include <set>
+#include <vector>
 
 #include "gpu/architecture.h"
 
@@ -25,12 +28,36 @@ struct Part {
   int cluster;
 };
 
+void PrintTo(const Part& part, std::ostream* out) { *out << part.name; }
+
 constexpr std::array kParts{
     Part{"sm_70", 64, 32, 96, 96, 0, 256, 1},        Part{"sm_75", 32, 16, 64, 64, 0, 256, 1},
     Part{"sm_80", 64, 32, 164, 163, 1024, 128, 1},   Part{"sm_86", 48, 16, 100, 99, 1024, 128, 1},
     Part{"sm_89", 48, 24, 100, 99, 1024, 128, 1},    Part{"sm_90", 64, 32, 228, 227, 1024, 128, 16},
     Part{"sm_100", 64, 32, 228, 227, 1024, 128, 16}, Part{"sm_120", 48, 24, 100, 99, 1024, 128, 1},
 };
+
+// KiB that shared memory can be set to (CUDA C++ Programming Guide, shared memory of 7.x to 12.0).
+std::vector<int> sizes(const Part& part) {
+  switch (part.shared_kib) {
+    case 64: return {32, 64};
+    case 96: return {0, 8, 16, 32, 64, 96};
+    case 100: return {0, 8, 16, 32, 64, 100};
+    case 164: return {0, 8, 16, 32, 64, 100, 132, 164};
+    default: return {0, 8, 16, 32, 64, 100, 132, 164, 196, 228};
+  }
+}
+
+// What the SM has: all of it, or the size next to the one that the kernel prefers, unless that is
+// too small for a block.
+int shared_memory_kib(const Part& part, const Launch& l) {
+  if (!l.carveout) { return part.shared_kib; }
+  const auto least = std::max(l.carveout->count(), l.shared_memory.count() + part.reserved);
+  for (const int size : sizes(part)) {
+    if (1024 * size >= least) { return size; }
+  }
+  return part.shared_kib;
+}
 
 // Which of the SM's stocks run out; a stock that is not counted never does.
 struct Counted {
@@ -43,7 +70,7 @@ class FilledSm {
       : part_(part), launch_(launch), counted_(counted) {
     free_registers_.fill(65536 / 4);
     free_warps_.fill(part.warps / 4);
-    free_bytes_ = part.shared_kib * 1024;
+    free_bytes_ = 1024 * shared_memory_kib(part, launch);
     free_slots_ = part.blocks;
   }
 
@@ -73,13 +100,14 @@ class FilledSm {
 
   // To the sub-partition with the most free slots among those that have the registers.
   bool add_warp() {
-    int best = -1;
-    for (int p = 0; p < 4; ++p) {
+    constexpr std::size_t kNone = 4;
+    std::size_t best = kNone;
+    for (std::size_t p = 0; p < kNone; ++p) {
       const bool room = (!counted_.registers || free_registers_[p] >= registers()) &&
                         (!counted_.warps || free_warps_[p] > 0);
-      if (room && (best < 0 || free_warps_[p] > free_warps_[best])) { best = p; }
+      if (room && (best == kNone || free_warps_[p] > free_warps_[best])) { best = p; }
     }
-    if (best < 0) { return false; }
+    if (best == kNone) { return false; }
     free_registers_[best] -= counted_.registers ? registers() : 0;
     --free_warps_[best];
     return true;
@@ -122,7 +150,22 @@ struct Answer {
   int blocks = 0;
   std::int64_t warps = 0;
   std::set<std::string> limiters;
+  unit::Bytes carveout{};
 };
+
+// Without a preference: what the resident blocks need, as if it had been asked for.
+unit::Bytes carveout(const Part& part, const Launch& l, int blocks) {
+  Launch asked = l;
+  if (!l.carveout) {
+    std::int64_t bytes = 0;
+    for (int n = 0; n < blocks; ++n) {
+      const std::int64_t block = l.shared_memory.count() + part.reserved;
+      bytes += (block + part.unit - 1) / part.unit * part.unit;
+    }
+    asked.carveout = unit::Bytes{bytes};
+  }
+  return unit::Bytes{1024 * shared_memory_kib(part, asked)};
+}
 
 Answer fill(const Part& part, const Launch& l) {
   Answer a;
@@ -134,6 +177,7 @@ Answer fill(const Part& part, const Launch& l) {
   a.launchable = true;
   a.blocks = FilledSm(part, l, {}).fill(1000);
   a.warps = a.blocks * ((l.block + 31) / 32);
+  a.carveout = carveout(part, l, a.blocks);
   const auto alone = [&](Counted counted) {
     return FilledSm(part, l, counted).fill(a.blocks + 1) == a.blocks;
   };
@@ -164,6 +208,7 @@ class Launches {
       l.grid = between(0, 1) == 0 ? l.cluster * between(1, 50) : between(1, 500);
       l.portable = between(0, 3) == 0;
     }
+    if (between(0, 3) == 0) { l.carveout = unit::Bytes{between(0, 1024 * part_.shared_kib)}; }
     return l;
   }
 
@@ -199,7 +244,7 @@ TEST_P(OccupancyOracle, AgreesWithFillingAnSm) {
     const std::set<std::string> limiters(got.limiters.begin(), got.limiters.end());
     ASSERT_TRUE(got.launchable == wanted.launchable && got.blocks_per_sm == wanted.blocks &&
                 got.warps_per_sm == wanted.warps && limiters == wanted.limiters &&
-                limiters.size() == got.limiters.size())
+                limiters.size() == got.limiters.size() && got.carveout == wanted.carveout)
         << part.name << ": " << l.block << " threads, " << l.registers << " registers, "
         << l.shared_memory.count() << " B, clusters of " << l.cluster << ", grid " << l.grid
         << "\n  filled: " << wanted.blocks << " by " << testing::PrintToString(wanted.limiters)
