@@ -257,7 +257,7 @@ TEST_P(OccupancyOracle, AgreesWithFillingAnSm) {
 }
 
 INSTANTIATE_TEST_SUITE_P(EveryCapability, OccupancyOracle, testing::ValuesIn(kParts),
-                         [](const auto& info) { return std::string(info.param.name); });
+                         [](const auto& test) { return std::string(test.param.name); });
 
 // GPCs emptied cluster by cluster.
 TEST(ClusterOracle, ReachAgreesWithTakingSmsOutOfTheGpcs) {
