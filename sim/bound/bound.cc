@@ -29,7 +29,7 @@ struct Launch {
   Compulsory compulsory;
   BlockChain chain;
   double blocks = 0;
-  double sms = 0;            // that can run a block of it: of all GPCs that hold a cluster
+  double sms = 0;            // that can run a block of it, by the size of its clusters
   double blocks_of_one = 0;  // on the fullest SM, at least
   double clock_hz = 0;
 
@@ -322,9 +322,7 @@ result::Bound bound_of(const kernel::Kernel& kernel, const gpu::GpuSpec& gpu,
   l.compulsory = compulsory(kernel, l.work);
   l.chain = block_chain(kernel, gpu, least_latencies(l.work, gpu, caches));
   l.blocks = static_cast<double>(kernel::volume(kernel.grid));
-  for (const auto gpc : gpu.gpcs) {
-    l.sms += gpc >= kernel::volume(kernel.cluster) ? static_cast<double>(gpc) : 0;
-  }
+  l.sms = static_cast<double>(occupancy.reachable_sms);
   l.blocks_of_one = std::ceil(l.blocks / l.sms);
   l.clock_hz = static_cast<double>(gpu.sm_clock().count());
   result::Bound bound;

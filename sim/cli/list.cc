@@ -11,12 +11,14 @@
 #include "cli/output.h"
 #include "cli/share.h"
 #include "config/load.h"
+#include "gpu/architecture.h"
 #include "gpu/catalog.h"
 #include "library/template.h"
 #include "report/diagnose.h"
 #include "report/listing.h"
 #include "report/metrics.h"
 #include "scenario/keys.h"
+#include "unit/print.h"
 
 namespace wavetail::cli {
 
@@ -32,6 +34,28 @@ Listing gpus() {
     if (seen.insert(e.name).second) {
       l.rows.push_back({e.name, base::joined(e.aliases), shown(e.file), e.description});
     }
+  }
+  return l;
+}
+
+std::string steps_of(const gpu::SmSpec& sm) {
+  std::vector<std::string> steps;
+  for (const auto size : sm.carveouts) { steps.push_back(std::to_string(size.count() / 1024)); }
+  return fmt::format("{}", fmt::join(steps, " "));
+}
+
+// What `occupancy` knows of a compute capability.
+Listing architectures() {
+  Listing l{.columns = {"name", "warps", "blocks", "registers", "L1 and shared", "shared memory",
+                        "per block", "reserved", "unit", "cluster", "carve-outs (KiB)"},
+            .rows = {}};
+  for (const auto& a : gpu::architectures()) {
+    const auto& sm = a.sm;
+    l.rows.push_back(
+        {std::string(a.name), std::to_string(sm.max_warps), std::to_string(sm.max_blocks),
+         std::to_string(sm.registers), unit::print(sm.unified_l1), unit::print(sm.shared_memory),
+         unit::print(sm.shared_memory_per_block), unit::print(sm.shared_memory_reserved),
+         unit::print(sm.shared_memory_unit), std::to_string(sm.max_cluster), steps_of(sm)});
   }
   return l;
 }
@@ -125,6 +149,7 @@ struct Subject {
 };
 
 constexpr std::array kSubjects = {Subject{"gpus", gpus},
+                                  Subject{"architectures", architectures},
                                   Subject{"workloads", workloads},
                                   Subject{"templates", templates},
                                   Subject{"metrics", metrics},
@@ -134,8 +159,9 @@ constexpr std::array kSubjects = {Subject{"gpus", gpus},
 }  // namespace
 
 int list(const Words& words) {
-  Reader options("list gpus|workloads|templates|metrics|instructions|mechanisms [options]",
-                 "Lists what there is, with a sentence each.", {});
+  Reader options(
+      "list gpus|architectures|workloads|templates|metrics|instructions|mechanisms [options]",
+      "Lists what there is, with a sentence each.", {});
   options.positional("WHAT", 1);
   if (!options.read(words)) { return kOk; }
   const auto& what = options.arguments().front();

@@ -7,82 +7,69 @@ namespace wavetail::device {
 
 BlockScheduler::BlockScheduler(const gpu::GpuSpec& gpu) {
   std::uint16_t sm = 0;
-  std::int64_t widest = 0;
   for (const std::int64_t count : gpu.gpcs) {
     gpcs_.emplace_back();
     for (std::int64_t i = 0; i < count; ++i) { gpcs_.back().push_back(sm++); }
-    widest = std::max(widest, count);
   }
-  for (std::size_t row = 0; row < static_cast<std::size_t>(widest); ++row) {
-    for (const auto& gpc : gpcs_) {
-      if (row < gpc.size()) { order_.push_back(gpc[row]); }
-    }
-  }
-  position_.resize(order_.size());
-  for (std::size_t p = 0; p < order_.size(); ++p) {
-    position_[order_[p]] = static_cast<std::uint16_t>(p);
-  }
-  open_.assign(order_.size(), true);
-  open_count_ = open_.size();
+  group_of_.resize(sm);
 }
 
-void BlockScheduler::open_all() {
-  std::fill(open_.begin(), open_.end(), true);
-  open_count_ = open_.size();
-  cursor_ = gpc_cursor_ = 0;
+// Cuts the GPCs into groups of `cluster` SMs and orders them: the first of every GPC, the second of
+// every GPC, ...
+void BlockScheduler::group_by(std::int64_t cluster) {
+  cluster_ = cluster;
+  groups_.clear();
+  std::fill(group_of_.begin(), group_of_.end(), kNoGroup);
+  const auto size = static_cast<std::size_t>(cluster);
+  std::size_t rows = 0;
+  for (const Group& gpc : gpcs_) { rows = std::max(rows, gpc.size() / size); }
+  for (std::size_t row = 0; row < rows; ++row) {
+    for (const Group& gpc : gpcs_) {
+      if (row >= gpc.size() / size) { continue; }
+      const auto first = gpc.begin() + static_cast<std::ptrdiff_t>(row * size);
+      groups_.emplace_back(first, first + cluster);
+      for (const std::uint16_t sm : groups_.back()) { group_of_[sm] = groups_.size() - 1; }
+    }
+  }
+}
+
+// Another launch is first in line: it looks at every SM, from the beginning.
+void BlockScheduler::begin_first() {
+  if (line_.empty()) { return; }
+  if (cluster_ != line_.front()->cluster) { group_by(line_.front()->cluster); }
+  open_.assign(groups_.size(), true);
+  open_count_ = groups_.size();
+  cursor_ = 0;
 }
 
 void BlockScheduler::add(sm::Launch& launch) {
   line_.push_back(&launch);
-  if (line_.size() == 1) { open_all(); }
+  if (line_.size() == 1) { begin_first(); }
 }
 
 void BlockScheduler::reopen(std::uint16_t sm) {
-  const std::size_t p = position_[sm];
-  if (open_count_ == 0) { cursor_ = p; }
-  open_count_ += open_[p] ? 0 : 1;
-  open_[p] = true;
+  const std::size_t group = group_of_[sm];
+  if (line_.empty() || group == kNoGroup) { return; }
+  if (open_count_ == 0) { cursor_ = group; }
+  open_count_ += open_[group] ? 0 : 1;
+  open_[group] = true;
 }
 
 BlockScheduler::Placement BlockScheduler::next(const std::vector<sm::Sm>& sms) {
-  Placement found;
-  if (line_.empty()) { return found; }
+  if (line_.empty()) { return {}; }
   const sm::Launch& launch = *line_.front();
-  const bool fits = launch.cluster == 1 ? find_single(sms, launch, found)
-                                        : find_cluster(sms, launch, found);
-  if (fits) { found.launch = line_.front(); }
-  return found;
-}
-
-bool BlockScheduler::find_single(const std::vector<sm::Sm>& sms, const sm::Launch& launch,
-                                 Placement& found) {
-  for (std::size_t tried = 0; tried < order_.size() && open_count_ > 0; ++tried) {
-    const std::size_t p = cursor_;
-    cursor_ = cursor_ + 1 == order_.size() ? 0 : cursor_ + 1;
-    if (!open_[p]) { continue; }
-    if (sms[order_[p]].fits(launch)) {
-      found.sms.push_back(order_[p]);
-      return true;
+  const auto fits = [&](std::uint16_t sm) { return sms[sm].fits(launch); };
+  for (std::size_t tried = 0; tried < groups_.size() && open_count_ > 0; ++tried) {
+    const std::size_t g = cursor_;
+    cursor_ = cursor_ + 1 == groups_.size() ? 0 : cursor_ + 1;
+    if (!open_[g]) { continue; }
+    if (std::all_of(groups_[g].begin(), groups_[g].end(), fits)) {
+      return {line_.front(), groups_[g]};
     }
-    open_[p] = false;
+    open_[g] = false;
     --open_count_;
   }
-  return false;
-}
-
-bool BlockScheduler::find_cluster(const std::vector<sm::Sm>& sms, const sm::Launch& launch,
-                                  Placement& found) {
-  const auto wanted = static_cast<std::size_t>(launch.cluster);
-  for (std::size_t tried = 0; tried < gpcs_.size(); ++tried) {
-    const auto& gpc = gpcs_[gpc_cursor_];
-    gpc_cursor_ = gpc_cursor_ + 1 == gpcs_.size() ? 0 : gpc_cursor_ + 1;
-    for (const std::uint16_t sm : gpc) {
-      if (found.sms.size() < wanted && sms[sm].fits(launch)) { found.sms.push_back(sm); }
-    }
-    if (found.sms.size() == wanted) { return true; }
-    found.sms.clear();
-  }
-  return false;
+  return {};
 }
 
 void BlockScheduler::placed(const Placement& placement) {
@@ -90,7 +77,7 @@ void BlockScheduler::placed(const Placement& placement) {
   launch.next_block += static_cast<std::int64_t>(placement.sms.size());
   if (launch.next_block >= launch.blocks) {
     line_.erase(line_.begin());
-    open_all();
+    begin_first();
   }
 }
 

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Deals blocks to SMs: breadth first over the GPCs, one block per SM and round, at the device's
-// block rate; afterwards a block goes where one has left. The blocks of a cluster go to different
-// SMs of one GPC. An earlier launch has all its blocks placed before a later one gets what is left.
+// block rate; afterwards a block goes where one has left. A cluster of n blocks takes n SMs of one
+// GPC at once: every GPC is cut into groups of n SMs, and what is left over stays without work (so
+// clusters of eight reach 120 of an H100's 132 SMs). A block alone is a cluster of one. An earlier
+// launch has all its blocks placed before a later one gets what is left.
 #pragma once
 
 #include <cstdint>
@@ -22,8 +24,8 @@ class BlockScheduler {
   // An SM may have room again.
   void reopen(std::uint16_t sm);
 
-  // Where the next block (or cluster) of the first launch in line goes: the launch and one SM per
-  // block of the cluster. Empty if nobody waits or nothing fits now.
+  // Where the next cluster of the first launch in line goes: the launch and one SM per block. Empty
+  // if nobody waits or nothing fits now.
   struct Placement {
     sm::Launch* launch = nullptr;
     std::vector<std::uint16_t> sms;
@@ -37,18 +39,19 @@ class BlockScheduler {
   [[nodiscard]] bool waiting() const { return !line_.empty(); }
 
  private:
-  [[nodiscard]] bool find_single(const std::vector<sm::Sm>& sms, const sm::Launch& launch,
-                                 Placement& found);
-  [[nodiscard]] bool find_cluster(const std::vector<sm::Sm>& sms, const sm::Launch& launch,
-                                  Placement& found);
-  void open_all();
+  using Group = std::vector<std::uint16_t>;  // the SMs that one cluster takes
 
-  std::vector<std::uint16_t> order_;     // SMs, breadth first over the GPCs
-  std::vector<std::uint16_t> position_;  // of each SM in order_
-  std::vector<std::vector<std::uint16_t>> gpcs_;
-  std::vector<bool> open_;  // by position: may have room for the first launch in line
-  std::size_t open_count_ = 0;
-  std::size_t cursor_ = 0, gpc_cursor_ = 0;
+  void begin_first();
+  void group_by(std::int64_t cluster);
+
+  static constexpr std::size_t kNoGroup = static_cast<std::size_t>(-1);
+
+  std::vector<Group> gpcs_;            // all SMs of each
+  std::int64_t cluster_ = 0;           // blocks per group
+  std::vector<Group> groups_;          // breadth first over the GPCs
+  std::vector<std::size_t> group_of_;  // by SM; kNoGroup where no group has it
+  std::vector<bool> open_;             // by group: may have room for the first launch in line
+  std::size_t open_count_ = 0, cursor_ = 0;
   std::vector<sm::Launch*> line_;
 };
 

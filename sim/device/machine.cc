@@ -12,6 +12,27 @@ using sm::Launch;
 using unit::Duration;
 using unit::Time;
 
+namespace {
+
+// The linear index of the grid's n-th block when blocks are dealt cluster by cluster: clusters
+// along x first, and within a cluster blocks along x first.
+std::int64_t block_at(const kernel::Kernel& k, std::int64_t n) {
+  const std::int64_t size = kernel::volume(k.cluster);
+  if (size == 1) { return n; }
+  std::int64_t cluster = n / size, within = n % size, index = 0, stride = 1;
+  for (std::size_t axis = 0; axis < 3; ++axis) {
+    const std::int64_t clusters = k.grid[axis] / k.cluster[axis];
+    const std::int64_t at = cluster % clusters * k.cluster[axis] + within % k.cluster[axis];
+    index += at * stride;
+    stride *= k.grid[axis];
+    cluster /= clusters;
+    within /= k.cluster[axis];
+  }
+  return index;
+}
+
+}  // namespace
+
 Machine::Machine(const gpu::GpuSpec& gpu, event::Wheel& wheel, const MachineOptions& options)
     : gpu_(gpu),
       wheel_(wheel),
@@ -108,9 +129,10 @@ void Machine::dispatch() {
     }
     const BlockScheduler::Placement placement = blocks_.next(sms_);
     if (placement.launch == nullptr) { return; }
-    std::int64_t block = placement.launch->next_block;
+    Launch& launch = *placement.launch;
+    std::int64_t block = launch.next_block;
     for (const std::uint16_t sm : placement.sms) {
-      sms_[sm].place(*placement.launch, block++);
+      sms_[sm].place(launch, block_at(*launch.kernel, block++));
       dispatcher_.reserve(wheel_.now(), dispatch_time_);
     }
     blocks_.placed(placement);

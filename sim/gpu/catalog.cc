@@ -9,6 +9,7 @@
 
 #include "base/nearest.h"
 #include "config/load.h"
+#include "gpu/architecture.h"
 
 namespace wavetail::gpu {
 
@@ -168,6 +169,12 @@ std::optional<std::string> Catalog::resolve(const std::string& which, const std:
     return inside(fs::path(*file).filename().string(), fs::path(*file).parent_path().string(),
                   place, diagnostics);
   }
+  if (find_architecture(which) != nullptr) {
+    diagnostics.error(place, "'" + which +
+                                 "' is a compute capability, not a GPU: it says how launches fit "
+                                 "(`wavetail occupancy`), not how fast they are");
+    return std::nullopt;
+  }
   std::vector<std::string> names;
   for (const CatalogEntry& entry : here.entries()) { names.push_back(entry.name); }
   diagnostics.error(place,
@@ -209,12 +216,14 @@ std::optional<Document> Catalog::load(const std::string& which, const std::strin
                                       const config::Place& place,
                                       config::Diagnostics& diagnostics) const {
   const auto file = resolve(which, beside, place, diagnostics);
-  return file ? load_chain(*file, {}, diagnostics) : std::nullopt;
+  return file ? load_file(*file, diagnostics) : std::nullopt;
 }
 
 std::optional<Document> Catalog::load_file(const std::string& file,
                                            config::Diagnostics& diagnostics) const {
-  return load_chain(file, {}, diagnostics);
+  auto document = load_chain(file, {}, diagnostics);
+  if (document) { add_architecture(*document); }
+  return document;
 }
 
 bool is_file_name(std::string_view which) {

@@ -36,8 +36,9 @@ class Catalog {
   // The file of that name or alias; nothing if there is none (no message).
   [[nodiscard]] std::optional<std::string> find(std::string_view name) const;
 
-  // The nodes of a GPU, its base merged in. `which` is a name, an alias, or a file (it has a '/' or
-  // ends in .yaml) relative to `beside`. `place` is where it was asked for.
+  // The nodes of a GPU, its base merged in, and below both what its architecture says. `which` is a
+  // name, an alias, or a file (it has a '/' or ends in .yaml) relative to `beside`. `place` is
+  // where it was asked for.
   [[nodiscard]] std::optional<Document> load(const std::string& which, const std::string& beside,
                                              const config::Place& place,
                                              config::Diagnostics& diagnostics) const;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// From the nodes of a GPU file to a GpuSpec. No value of the chip has a default: what the file does
-// not give is an error. Sources and confidences go into GpuSpec::provenance, by path.
+// From the nodes of a GPU file to a GpuSpec. No value of the chip has a default: what neither the
+// file nor its architecture (gpu/architecture.h) gives is an error. Sources and confidences go into
+// GpuSpec::provenance, by path.
 #pragma once
 
 #include <optional>

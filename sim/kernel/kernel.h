@@ -43,10 +43,12 @@ struct Kernel {
   std::string name;
   std::string role;  // qkv, attention, ... for reports; may be empty
   Dim3 grid{1, 1, 1};
-  Dim3 cluster{1, 1, 1};
-  std::int64_t block = 0;      // threads per block
-  std::int64_t registers = 0;  // per thread, as launched
-  Bytes shared_memory;         // static + dynamic, per block
+  Dim3 cluster{1, 1, 1};          // blocks per cluster; divides the grid in every dimension
+  bool portable = false;          // without the opt-in to clusters above the portable size
+  std::int64_t block = 0;         // threads per block
+  std::int64_t registers = 0;     // per thread, as launched
+  Bytes shared_memory;            // static + dynamic, per block
+  std::optional<Bytes> carveout;  // shared memory per SM that it prefers; else what its blocks need
   std::vector<Array> arrays;
   std::vector<Role> roles;
   // a stand-in of stated duration: nothing is simulated inside

@@ -4,13 +4,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <limits>
+
+#include "occupancy/refusal.h"
 
 namespace wavetail::occupancy {
 
 namespace {
-
-constexpr std::int64_t kNoLimit = std::numeric_limits<std::int64_t>::max();
 
 std::int64_t ceil_div(std::int64_t a, std::int64_t b) { return a / b + (a % b != 0 ? 1 : 0); }
 
@@ -18,102 +17,117 @@ std::int64_t round_up(std::int64_t n, std::int64_t step) {
   return step > 0 ? ceil_div(n, step) * step : n;
 }
 
-std::string kib(unit::Bytes b) {
-  const auto bytes = b.count();
-  return bytes % 1024 == 0 ? fmt::format("{} KiB", bytes / 1024) : fmt::format("{} B", bytes);
+// Warps that the register files of the sub-partitions hold together.
+std::int64_t warps_by_registers(const gpu::SmSpec& sm, std::int64_t per_warp) {
+  return sm.registers / sm.schedulers / per_warp * sm.schedulers;
 }
 
-// Why the hardware refuses the launch; empty if it does not.
-std::string refusal(const gpu::GpuSpec& gpu, const Launch& l) {
-  const auto& sm = gpu.sm;
-  if (l.block < 1 || l.block > sm.max_threads_per_block) {
-    return fmt::format("threads: {} per block; allowed 1 to {}", l.block, sm.max_threads_per_block);
-  }
-  if (l.registers < 0 || l.registers > sm.max_registers_per_thread) {
-    return fmt::format("registers: {} per thread; allowed up to {}", l.registers,
-                       sm.max_registers_per_thread);
-  }
-  const auto per_warp = registers_per_warp(gpu, l.registers);
-  const auto warps = ceil_div(l.block, sm.warp_size);
-  const auto checked_warps = round_up(warps, sm.warp_unit);
-  if (per_warp > 0 && checked_warps > sm.registers / per_warp) {
-    return fmt::format("registers: {} warps (in units of {}) x {} per warp = {}; an SM has {}",
-                       checked_warps, sm.warp_unit, per_warp, checked_warps * per_warp,
-                       sm.registers);
-  }
-  if (l.shared_memory.count() < 0 || l.shared_memory > sm.shared_memory_per_block) {
-    return fmt::format("shared_memory: {} per block; a block may have up to {}",
-                       kib(l.shared_memory), kib(sm.shared_memory_per_block));
-  }
-  if (l.cluster < 1 || l.cluster > sm.max_cluster) {
-    return sm.max_cluster <= 1
-               ? fmt::format("cluster: {} blocks; {} has no clusters", l.cluster, gpu.architecture)
-               : fmt::format("cluster: {} blocks; allowed 1 to {}", l.cluster, sm.max_cluster);
-  }
-  if (reachable_sms(gpu, l.cluster) == 0) {
-    return fmt::format("cluster: {} blocks; no GPC has as many SMs", l.cluster);
-  }
-  if (l.grid % l.cluster != 0) {
-    return fmt::format("cluster: {} blocks do not divide a grid of {}", l.cluster, l.grid);
-  }
-  return {};
+// The smallest selectable size of shared memory that holds so much; the largest if none does.
+unit::Bytes step_for(const gpu::SmSpec& sm, unit::Bytes bytes) {
+  const auto step = std::find_if(sm.carveouts.begin(), sm.carveouts.end(),
+                                 [&](unit::Bytes s) { return s >= bytes; });
+  return step != sm.carveouts.end() ? *step : sm.shared_memory;
+}
+
+// Shared memory that the blocks of an SM can share.
+unit::Bytes available(const gpu::GpuSpec& gpu, const Launch& l) {
+  if (!l.carveout) { return gpu.sm.shared_memory; }
+  return std::max(step_for(gpu.sm, *l.carveout),
+                  step_for(gpu.sm, shared_memory_per_block(gpu, l.shared_memory)));
 }
 
 Limits limits_of(const gpu::GpuSpec& gpu, const Launch& l, std::int64_t warps) {
   const auto& sm = gpu.sm;
-  Limits limits{.registers = kNoLimit,
-                .shared_memory = kNoLimit,
-                .warps = sm.max_warps / warps,
-                .blocks = sm.max_blocks};
+  Limits limits{
+      .registers = {}, .shared_memory = {}, .warps = sm.max_warps / warps, .blocks = sm.max_blocks};
   if (const auto per_warp = registers_per_warp(gpu, l.registers); per_warp > 0) {
-    const auto warps_that_fit = sm.registers / sm.schedulers / per_warp * sm.schedulers;
-    limits.registers = warps_that_fit / warps;
+    limits.registers = warps_by_registers(sm, per_warp) / warps;
   }
   if (const auto bytes = shared_memory_per_block(gpu, l.shared_memory); bytes.count() > 0) {
-    limits.shared_memory = sm.shared_memory / bytes;
+    limits.shared_memory = available(gpu, l) / bytes;
   }
   return limits;
 }
 
 struct Term {
-  const char* name;
+  std::string name;
   std::int64_t blocks;
 };
 
+// The resources of which a block takes something, in the order in which they are named.
 std::vector<Term> terms(const Limits& l) {
-  return {{"registers", l.registers},
-          {"shared_memory", l.shared_memory},
-          {"warps", l.warps},
-          {"blocks", l.blocks}};
+  std::vector<Term> all;
+  if (l.registers) { all.push_back({"registers", *l.registers}); }
+  if (l.shared_memory) { all.push_back({"shared_memory", *l.shared_memory}); }
+  all.push_back({"warps", l.warps});
+  all.push_back({"blocks", l.blocks});
+  return all;
 }
 
-std::string count_of(std::int64_t n, const char* noun) {
-  return fmt::format("{} {}{}", n, noun, n == 1 ? "" : "s");
+std::string registers_sentence(const gpu::GpuSpec& gpu, const Launch& l, std::int64_t warps) {
+  const auto per_warp = registers_per_warp(gpu, l.registers);
+  return fmt::format(
+      "a block takes {} x {} registers, and {} sub-partitions of {} hold {} such "
+      "warps",
+      count_of(warps, "warp"), per_warp, gpu.sm.schedulers, gpu.sm.registers / gpu.sm.schedulers,
+      warps_by_registers(gpu.sm, per_warp));
 }
 
-// "2 blocks per SM (16 of 64 warps): registers allow 2; shared_memory 4, warps 8, blocks 32"
-std::string sentence(const gpu::GpuSpec& gpu, const Occupancy& o) {
-  std::string binding;
-  std::string others;
+std::string shared_memory_sentence(const gpu::GpuSpec& gpu, const Launch& l) {
+  const auto reserved = gpu.sm.shared_memory_reserved;
+  return fmt::format("a block takes {}{} of {}",
+                     bytes_of(shared_memory_per_block(gpu, l.shared_memory)),
+                     reserved.count() > 0 ? fmt::format(", {} of it reserved,", bytes_of(reserved))
+                                          : std::string(),
+                     bytes_of(available(gpu, l)));
+}
+
+// What a block takes of a resource and how much there is.
+std::string needs(const std::string& name, const gpu::GpuSpec& gpu, const Launch& l,
+                  std::int64_t warps) {
+  if (name == "registers") { return registers_sentence(gpu, l, warps); }
+  if (name == "shared_memory") { return shared_memory_sentence(gpu, l); }
+  if (name == "warps") {
+    return fmt::format("a block takes {} of {} warps", warps, gpu.sm.max_warps);
+  }
+  return fmt::format("an SM has {} block slots", gpu.sm.max_blocks);
+}
+
+// What else is to be said of the launch, behind the sentence.
+std::string remarks(const gpu::GpuSpec& gpu, const Launch& l) {
+  std::string out;
+  if (l.cluster > kPortableCluster) {
+    out += fmt::format(". Clusters above {} blocks need the non-portable opt-in", kPortableCluster);
+  }
+  if (l.carveout && available(gpu, l) != *l.carveout) {
+    out += fmt::format(". A carve-out of {} was asked for; {} is the step taken",
+                       bytes_of(*l.carveout), bytes_of(available(gpu, l)));
+  }
+  return out;
+}
+
+// "2 blocks per SM (16 of 64 warps), limited by registers: a block takes ...; shared_memory would
+// allow 4, warps 8, blocks 32"
+std::string sentence(const gpu::GpuSpec& gpu, const Launch& l, const Occupancy& o) {
+  std::string binding, others;
   for (const auto& [name, blocks] : terms(o.limits)) {
     if (blocks == o.blocks_per_sm) {
-      binding += fmt::format("{}{}", binding.empty() ? "" : ", ", name);
-    } else if (blocks != kNoLimit) {
-      others += fmt::format("{}{} {}", others.empty() ? "" : ", ", name, blocks);
+      binding += fmt::format("{}{}: {}", binding.empty() ? "" : "; and by ", name,
+                             needs(name, gpu, l, o.warps_per_block));
+    } else {
+      others += fmt::format(
+          "{} {}{}", others.empty() ? ";" : ",", name,
+          others.empty() ? fmt::format(" would allow {}", blocks) : fmt::format(" {}", blocks));
     }
   }
-  const bool several = o.limiters.size() > 1 || binding.back() == 's';
-  return fmt::format("{} per SM ({} of {} warps): {} {} {}{}{}", count_of(o.blocks_per_sm, "block"),
-                     o.warps_per_sm, gpu.sm.max_warps, binding, several ? "allow" : "allows",
-                     o.blocks_per_sm, others.empty() ? "" : "; ", others);
+  return fmt::format("{} per SM ({} of {} warps), limited by {}{}{}",
+                     count_of(o.blocks_per_sm, "block"), o.warps_per_sm, gpu.sm.max_warps, binding,
+                     others, remarks(gpu, l));
 }
 
 void choose_carveout(const gpu::GpuSpec& gpu, const Launch& l, Occupancy& o) {
   const auto needed = shared_memory_per_block(gpu, l.shared_memory) * o.blocks_per_sm;
-  const auto& steps = gpu.sm.carveouts;
-  const auto step = std::find_if(steps.begin(), steps.end(),
-                                 [&](unit::Bytes s) { return s >= needed; });
-  o.carveout = step != steps.end() ? *step : gpu.sm.shared_memory;
+  o.carveout = l.carveout ? available(gpu, l) : step_for(gpu.sm, needed);
   o.l1 = std::max(unit::Bytes{}, gpu.sm.unified_l1 - o.carveout);
 }
 
@@ -124,6 +138,16 @@ void count_waves(const Launch& l, Occupancy& o) {
                           (static_cast<double>(o.waves) * static_cast<double>(o.capacity()));
 }
 
+// The reason and the limiters of a launch that is refused.
+void refuse(const std::vector<Refusal>& refusals, Occupancy& o) {
+  for (const auto& [resource, why] : refusals) {
+    o.reason += fmt::format("{}{}", o.reason.empty() ? "" : ". ", why);
+    const bool known = std::find(o.limiters.begin(), o.limiters.end(), resource) !=
+                       o.limiters.end();
+    if (!resource.empty() && !known) { o.limiters.push_back(resource); }
+  }
+}
+
 }  // namespace
 
 Launch launch_of(const kernel::Kernel& kernel) {
@@ -131,7 +155,9 @@ Launch launch_of(const kernel::Kernel& kernel) {
           .registers = kernel.registers,
           .shared_memory = kernel.shared_memory,
           .cluster = kernel::volume(kernel.cluster),
-          .grid = kernel::volume(kernel.grid)};
+          .grid = kernel::volume(kernel.grid),
+          .portable = kernel.portable,
+          .carveout = kernel.carveout};
 }
 
 std::int64_t registers_per_warp(const gpu::GpuSpec& gpu, std::int64_t registers_per_thread) {
@@ -151,14 +177,8 @@ std::int64_t reachable_sms(const gpu::GpuSpec& gpu, std::int64_t cluster) {
 
 Occupancy occupy(const gpu::GpuSpec& gpu, const Launch& launch) {
   Occupancy o;
-  o.reason = refusal(gpu, launch);
-  if (!o.reason.empty()) {
-    const auto resource = o.reason.substr(0, o.reason.find(':'));
-    if (resource != "threads") {  // a malformed block, not a resource that ran out
-      o.limiters = {resource};
-    }
-    return o;
-  }
+  refuse(refusals(gpu, launch), o);
+  if (!o.reason.empty()) { return o; }
   o.warps_per_block = ceil_div(launch.block, gpu.sm.warp_size);
   o.lane_pct = 100.0 * static_cast<double>(launch.block) /
                static_cast<double>(o.warps_per_block * gpu.sm.warp_size);
@@ -168,20 +188,17 @@ Occupancy occupy(const gpu::GpuSpec& gpu, const Launch& launch) {
                       return a.blocks < b.blocks;
                     })->blocks;
   for (const auto& term : all) {
-    if (term.blocks == o.blocks_per_sm) { o.limiters.emplace_back(term.name); }
+    if (term.blocks == o.blocks_per_sm) { o.limiters.push_back(term.name); }
   }
-  if (o.blocks_per_sm == 0) {
-    o.reason = fmt::format("{}: not even one block fits on an SM", o.limiters.front());
-    return o;
-  }
-  o.launchable = true;
+  o.launchable = o.blocks_per_sm > 0;
   o.warps_per_sm = o.blocks_per_sm * o.warps_per_block;
   o.theoretical_pct = 100.0 * static_cast<double>(o.warps_per_sm) /
                       static_cast<double>(gpu.sm.max_warps);
+  o.reason = sentence(gpu, launch, o);
+  if (!o.launchable) { return o; }
   o.reachable_sms = reachable_sms(gpu, launch.cluster);
   choose_carveout(gpu, launch, o);
   count_waves(launch, o);
-  o.reason = sentence(gpu, o);
   return o;
 }
 

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include "occupancy/refusal.h"
 #include "report/csv.h"
 #include "report/json.h"
 #include "report/table.h"
@@ -12,17 +13,22 @@ namespace wavetail::report {
 
 namespace {
 
+using occupancy::bytes_of;
 using occupancy::Launch;
 using occupancy::Occupancy;
 
-std::string kib(unit::Bytes b) {
-  return b.count() % 1024 == 0 ? fmt::format("{} KiB", b.count() / 1024)
-                               : fmt::format("{} B", b.count());
+// Blocks that a resource allows; null where a block takes none of it.
+Json limit(const std::optional<std::int64_t>& blocks) {
+  return blocks ? Json(*blocks) : Json(nullptr);
 }
 
-// Blocks that a resource allows; nothing where it sets no limit.
-Json limit(std::int64_t blocks, const gpu::GpuSpec& gpu) {
-  return blocks > gpu.sm.max_blocks * gpu.sm.max_threads_per_block ? Json(nullptr) : Json(blocks);
+// What is known only of a GPU, not of a compute capability.
+Json known(std::int64_t value) { return value > 0 ? Json(value) : Json(nullptr); }
+
+void add_waves(const Launch& l, const Occupancy& o, Json& json) {
+  json["grid"] = l.grid;
+  json["waves"] = known(o.waves);
+  json["wave_efficiency_pct"] = o.waves > 0 ? number(o.wave_efficiency_pct) : Json(nullptr);
 }
 
 Json to_json(const gpu::GpuSpec& gpu, const Launch& l, const Occupancy& o) {
@@ -41,19 +47,16 @@ Json to_json(const gpu::GpuSpec& gpu, const Launch& l, const Occupancy& o) {
                {"lanes_used_pct", number(o.lane_pct)},
                {"limiters", o.limiters}};
   if (o.launchable) {
-    json["limits"] = {{"registers", limit(o.limits.registers, gpu)},
-                      {"shared_memory", limit(o.limits.shared_memory, gpu)},
+    json["limits"] = {{"registers", limit(o.limits.registers)},
+                      {"shared_memory", limit(o.limits.shared_memory)},
                       {"warps", o.limits.warps},
                       {"blocks", o.limits.blocks}};
     json["carveout_bytes"] = o.carveout.count();
     json["l1_bytes"] = o.l1.count();
-    json["reachable_sms"] = o.reachable_sms;
+    json["reachable_sms"] = known(o.reachable_sms);
+    json["max_active_clusters"] = known(o.capacity() / l.cluster);
   }
-  if (l.grid > 0) {
-    json["grid"] = l.grid;
-    json["waves"] = o.launchable ? Json(o.waves) : Json(nullptr);
-    json["wave_efficiency_pct"] = o.launchable ? number(o.wave_efficiency_pct) : Json(nullptr);
-  }
+  if (l.grid > 0) { add_waves(l, o, json); }
   return json;
 }
 
@@ -61,7 +64,7 @@ Json to_json(const gpu::GpuSpec& gpu, const Launch& l, const Occupancy& o) {
 
 std::string occupancy_text(const gpu::GpuSpec& gpu, const Launch& l, const Occupancy& o) {
   std::string out = fmt::format("{}: {} threads, {} registers, {} shared", gpu.name, l.block,
-                                l.registers, kib(l.shared_memory));
+                                l.registers, bytes_of(l.shared_memory));
   out += l.cluster > 1 ? fmt::format(", clusters of {}\n", l.cluster) : "\n";
   if (!o.launchable) { return out + "not launchable: " + o.reason + "\n"; }
   Table table({{"", Table::Align::Left}, {"", Table::Align::Left}});
@@ -70,14 +73,19 @@ std::string occupancy_text(const gpu::GpuSpec& gpu, const Launch& l, const Occup
                                          unit::human(o.theoretical_pct, "pct"))});
   table.add({"limited by", fmt::format("{}", fmt::join(o.limiters, ", "))});
   table.add({"why", o.reason});
-  table.add(
-      {"carve-out", fmt::format("{} shared memory, {} left for L1", kib(o.carveout), kib(o.l1))});
-  table.add({"SMs reached", fmt::format("{} of {}", o.reachable_sms, gpu.sms())});
+  table.add({"carve-out", fmt::format("{} shared memory, {} left for L1", bytes_of(o.carveout),
+                                      bytes_of(o.l1))});
+  if (o.reachable_sms > 0) {
+    table.add({"SMs reached", fmt::format("{} of {}", o.reachable_sms, gpu.sms())});
+  }
+  if (o.reachable_sms > 0 && l.cluster > 1) {
+    table.add({"clusters at once", std::to_string(o.capacity() / l.cluster)});
+  }
   if (o.lane_pct < 100) {
     table.add(
         {"lanes used", unit::human(o.lane_pct, "pct") + " (the block is no multiple of a warp)"});
   }
-  if (l.grid > 0) {
+  if (o.waves > 0) {
     table.add({"waves", fmt::format("{} for {} blocks, {} full", o.waves, l.grid,
                                     unit::human(o.wave_efficiency_pct, "pct"))});
   }

@@ -65,9 +65,14 @@ const KeyTable& assume_keys() {
 const KeyTable& program_kernel_keys() {
   static const KeyTable keys{
       {"grid", "count or list of counts", true, "blocks: n, [x, y] or [x, y, z]"},
+      {"cluster", "count or list of counts", false,
+       "blocks of a cluster, in the grid's dimensions, which it divides; 1 if absent"},
+      {"portable", "flag", false, "without the opt-in to clusters of more than 8 blocks"},
       {"block", "count", true, "threads per block"},
       {"registers", "count", true, "registers per thread"},
       {"shared_memory", "size", false, "static and dynamic shared memory per block; 0 B if absent"},
+      {"carveout", "size", false,
+       "shared memory per SM that the kernel prefers; as much as its blocks need if absent"},
       {"arrays", "map of arrays", false, "global memory, by name"},
       {"program", "list of operations", false, "what every warp does"},
       {"roles", "map of roles", false, "what the warps of each role do, by name"},

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A kernel with a program of its own: launch shape, arrays, one program or several roles.
 #include <algorithm>
+#include <array>
 
 #include "scenario/checks.h"
 #include "scenario/kernels.h"
@@ -17,18 +18,33 @@ using kernel::Kernel;
 
 constexpr std::string_view kMostX = "2147483647", kMostYz = "65535";
 
-void read_grid(const At& at, kernel::Dim3& grid) {
+// n, [x, y] or [x, y, z] of a grid or a cluster.
+void read_extent(const At& at, const std::string& what, kernel::Dim3& grid) {
   if (!at.node.is_list()) {
     grid[0] = config::quantity<std::int64_t>(at, {"1", kMostX}).value_or(1);
     return;
   }
   if (at.node.items.empty() || at.node.items.size() > 3) {
-    at.complain("a grid has 1 to 3 dimensions; found " + std::to_string(at.node.items.size()));
+    at.complain(what + " has 1 to 3 dimensions; found " + std::to_string(at.node.items.size()));
     return;
   }
   for (std::size_t i = 0; i < at.node.items.size(); ++i) {
     const At part{at.node.items[i], at.path + "[" + std::to_string(i) + "]", at.diagnostics};
     grid[i] = config::quantity<std::int64_t>(part, {"1", i == 0 ? kMostX : kMostYz}).value_or(1);
+  }
+}
+
+void read_cluster(const At& at, Kernel& k) {
+  const std::size_t before = at.diagnostics.count();
+  read_extent(at, "a cluster", k.cluster);
+  if (at.diagnostics.count() != before) { return; }
+  constexpr std::array kAxes{'x', 'y', 'z'};
+  for (std::size_t i = 0; i < kAxes.size(); ++i) {
+    if (k.grid[i] % k.cluster[i] != 0) {
+      at.complain(std::to_string(k.cluster[i]) + " blocks in " + kAxes[i] +
+                  " do not divide the grid's " + std::to_string(k.grid[i]) +
+                  "; a grid counts blocks, not clusters");
+    }
   }
 }
 
@@ -115,10 +131,14 @@ Kernel read_program_kernel(const At& at, const std::string& name, const gpu::Gpu
   k.name = name;
   const std::size_t before = at.diagnostics.count();
   const MapReader map(at.node, at.path, program_kernel_keys(), at.diagnostics);
-  if (map.has("grid")) { read_grid(map.at("grid"), k.grid); }
+  if (map.has("grid")) { read_extent(map.at("grid"), "a grid", k.grid); }
+  if (map.has("cluster")) { read_cluster(map.at("cluster"), k); }
+  map.read_flag("portable", k.portable);
   map.read("block", k.block, {"1", most(gpu, &gpu::SmSpec::max_threads_per_block, 1024)});
   map.read("registers", k.registers, {"1", most(gpu, &gpu::SmSpec::max_registers_per_thread, 255)});
   map.read("shared_memory", k.shared_memory, {"0 B", "1 GiB"});
+  unit::Bytes carveout;
+  if (map.read("carveout", carveout, {"0 B", "1 GiB"})) { k.carveout = carveout; }
   map.read_text("role", k.role);
   if (map.has("arrays")) { read_arrays(map.at("arrays"), k); }
   read_program(map, at, k, gpu);

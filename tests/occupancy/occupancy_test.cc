@@ -3,9 +3,6 @@
 
 #include <gtest/gtest.h>
 
-#include <algorithm>
-#include <random>
-
 #include "support/specs.h"
 
 namespace wavetail::occupancy {
@@ -26,13 +23,19 @@ TEST(Occupancy, RegistersBindBeforeSharedMemory) {
   EXPECT_EQ(o.limiters, Names{"registers"});
   EXPECT_EQ(
       o.reason,
-      "2 blocks per SM (16 of 64 warps): registers allow 2; shared_memory 4, warps 8, blocks 32");
+      "2 blocks per SM (16 of 64 warps), limited by registers: a block takes 8 warps x 4096 "
+      "registers, and 4 sub-partitions of 16384 hold 16 such warps; shared_memory would allow "
+      "4, warps 8, blocks 32");
 }
 
 TEST(Occupancy, EveryResourceAtTheMinimumIsALimiter) {
   const auto o = occupy(specs::h100(), {.block = 256, .registers = 64, .shared_memory = 48_KiB});
   EXPECT_DOUBLE_EQ(o.theoretical_pct, 50.0);
   EXPECT_EQ(o.limiters, (Names{"registers", "shared_memory"}));
+  EXPECT_EQ(o.reason,
+            "4 blocks per SM (32 of 64 warps), limited by registers: a block takes 8 warps x 2048 "
+            "registers, and 4 sub-partitions of 16384 hold 32 such warps; and by shared_memory: a "
+            "block takes 49 KiB, 1 KiB of it reserved, of 228 KiB; warps would allow 8, blocks 32");
 }
 
 TEST(Occupancy, WarpsByRegistersPerThread) {
@@ -95,6 +98,9 @@ TEST(Occupancy, BlockSlotsBindForSmallBlocks) {
   const auto big = occupy(specs::h100(), {.block = 32, .registers = 32});
   EXPECT_DOUBLE_EQ(big.theoretical_pct, 50.0);
   EXPECT_EQ(big.limiters, Names{"blocks"});
+  EXPECT_EQ(big.reason,
+            "32 blocks per SM (32 of 64 warps), limited by blocks: an SM has 32 block slots; "
+            "registers would allow 64, shared_memory 228, warps 64");
   const auto small = occupy(specs::sm86(), {.block = 64, .registers = 40});
   EXPECT_EQ(small.blocks_per_sm, 16);
   EXPECT_NEAR(small.theoretical_pct, 66.67, 0.01);
@@ -141,6 +147,57 @@ TEST(Occupancy, ClustersLiveInsideAGpc) {
   EXPECT_EQ(o.reason, "cluster: 2 blocks; sm_86 has no clusters");
 }
 
+TEST(Occupancy, LargeClustersNeedTheOptIn) {
+  Launch l{.block = 128, .registers = 32, .cluster = 16};
+  EXPECT_TRUE(occupy(specs::h100(), l).launchable);
+  EXPECT_NE(occupy(specs::h100(), l).reason.find("need the non-portable opt-in"),
+            std::string::npos);
+  l.portable = true;
+  const auto o = occupy(specs::h100(), l);
+  EXPECT_FALSE(o.launchable);
+  EXPECT_EQ(o.limiters, Names{"cluster"});
+  EXPECT_EQ(o.reason,
+            "cluster: 16 blocks; portable are up to 8, up to 16 with the non-portable opt-in");
+  l.cluster = 8;
+  EXPECT_TRUE(occupy(specs::h100(), l).launchable);
+}
+
+// The registers that roles have after setmaxnreg are no part of the launch.
+TEST(Occupancy, SetmaxnregLeavesResidencyAlone) {
+  kernel::Kernel k;
+  k.block = 384;
+  k.registers = 168;
+  k.roles = {{.name = "producer", .warps = 4, .registers = {}, .program = {}},
+             {.name = "consumer", .warps = 8, .registers = {}, .program = {}}};
+  const auto before = occupy(specs::h100(), launch_of(k));
+  k.roles[0].registers = 40;
+  k.roles[1].registers = 232;
+  const auto after = occupy(specs::h100(), launch_of(k));
+  EXPECT_EQ(after.blocks_per_sm, 1);
+  EXPECT_EQ(after.reason, before.reason);
+  EXPECT_EQ(after.limiters, before.limiters);
+}
+
+TEST(Occupancy, EveryRuleThatIsBrokenIsNamed) {
+  const auto o = occupy(specs::sm86(),
+                        {.block = 608, .registers = 104, .shared_memory = 100_KiB, .cluster = 2});
+  EXPECT_EQ(o.limiters, (Names{"registers", "shared_memory", "cluster"}));
+  EXPECT_EQ(o.reason,
+            "registers: 20 warps (in units of 4) x 3328 per warp = 66560; an SM has 65536. "
+            "shared_memory: 100 KiB per block; a block may have up to 99 KiB. "
+            "cluster: 2 blocks; sm_86 has no clusters");
+}
+
+// Without GPCs (a compute capability alone) nothing is said about SMs and waves.
+TEST(Occupancy, RulesDoNotNeedTheSms) {
+  auto g = specs::h100();
+  g.gpcs.clear();
+  const auto o = occupy(g, {.block = 256, .registers = 128, .cluster = 8, .grid = 64});
+  EXPECT_EQ(o.blocks_per_sm, 2);
+  EXPECT_EQ(o.reachable_sms, 0);
+  EXPECT_EQ(o.waves, 0);
+}
+
 TEST(Occupancy, WavesCountWholeRounds) {
   const Launch tiles{
       .block = 384, .registers = 168, .shared_memory = 200_KiB, .cluster = 2, .grid = 140};
@@ -161,52 +218,7 @@ TEST(Occupancy, AMalformedBlockIsRefused) {
   EXPECT_EQ(occupy(specs::h100(), {.block = 128, .registers = 256}).reason,
             "registers: 256 per thread; allowed up to 255");
   EXPECT_EQ(occupy(specs::h100(), {.block = 128, .registers = 32, .cluster = 2, .grid = 3}).reason,
-            "cluster: 2 blocks do not divide a grid of 3");
-}
-
-// The slow, obvious way: an SM is a box, and blocks are put in until one does not fit.
-std::int64_t fill_one_sm(const gpu::GpuSpec& g, const Launch& l) {
-  const auto warps = (l.block + 31) / 32;
-  const auto per_warp = (l.registers * 32 + 255) / 256 * 256;
-  const auto per_block = (l.shared_memory.count() + 1024 + 127) / 128 * 128;
-  if ((warps + 3) / 4 * 4 * per_warp > g.sm.registers ||
-      l.shared_memory > g.sm.shared_memory_per_block) {
-    return 0;
-  }
-  std::int64_t free_warps_by_registers = 0;
-  for (int partition = 0; partition < 4; ++partition) {
-    for (auto left = g.sm.registers / 4; left >= per_warp; left -= per_warp) {
-      ++free_warps_by_registers;
-    }
-  }
-  std::int64_t blocks = 0;
-  auto free_warps = g.sm.max_warps;
-  auto memory = g.sm.shared_memory.count();
-  while (blocks < g.sm.max_blocks && free_warps >= warps && free_warps_by_registers >= warps &&
-         memory >= per_block) {
-    ++blocks;
-    free_warps -= warps;
-    free_warps_by_registers -= warps;
-    memory -= per_block;
-  }
-  return blocks;
-}
-
-TEST(Occupancy, AgreesWithFillingAnSmBlockByBlock) {
-  std::mt19937 random(7);
-  const auto pick = [&](int low, int high) {
-    return std::uniform_int_distribution<std::int64_t>(low, high)(random);
-  };
-  for (const auto& g : {specs::h100(), specs::sm86()}) {
-    for (int i = 0; i < 20'000; ++i) {
-      const Launch l{.block = pick(1, 1024),
-                     .registers = pick(1, 255),
-                     .shared_memory = unit::Bytes{pick(0, 1) * pick(0, 228 * 1024)}};
-      ASSERT_EQ(occupy(g, l).blocks_per_sm, fill_one_sm(g, l))
-          << l.block << " threads, " << l.registers << " registers, " << l.shared_memory.count()
-          << " B";
-    }
-  }
+            "cluster: 2 blocks do not divide a grid of 3 blocks");
 }
 
 }  // namespace
