@@ -25,6 +25,7 @@ void describe(V&& v, const StallCycles& s) {
   v("wait", s.wait, "cycles", "waited out a fixed-latency dependency");
   v("math_pipe_throttle", s.math_pipe_throttle, "cycles", "its arithmetic pipe was busy");
   v("lg_throttle", s.lg_throttle, "cycles", "the queue for global memory instructions was full");
+  v("mio_throttle", s.mio_throttle, "cycles", "the queue for shared memory instructions was full");
   v("barrier", s.barrier, "cycles", "waited at a block barrier");
   v("branch_resolving", s.branch_resolving, "cycles", "took or joined a divergent branch");
   v("drain", s.drain, "cycles", "had exited, its stores were not yet accepted");
@@ -96,6 +97,9 @@ void describe(V&& v, const KernelResult& k) {
     "bytes that lanes asked for, each byte of a request once / bytes of the sectors touched");
   v("bank_wavefronts_per_request", k.bank_wavefronts_per_request, "",
     "shared-memory wavefronts per request");
+  v("bank_conflict_pct", k.bank_conflict_pct, "pct",
+    "shared-memory wavefronts beyond those that the same lanes need without bank conflicts");
+  v("shared_busy_pct", k.shared_busy_pct, "pct", "shared memory's data path busy on active SMs");
   v("bytes_in_flight", k.bytes_in_flight, "bytes",
     "bytes of loads under way beyond L1, averaged over time, GPU-wide");
   v("mean_latency_ns", k.mean_latency_ns, "ns",

@@ -42,6 +42,9 @@ inline void check_kernel(const kernel::Kernel& k, const gpu::GpuSpec& gpu) {
   EXPECT_EQ(static_cast<double>(c.useful_load_bytes), 2 * work.useful_load_bytes);
   EXPECT_EQ(static_cast<double>(c.useful_store_bytes), 2 * work.useful_store_bytes);
   EXPECT_EQ(c.flops, 2 * work.flops);
+  EXPECT_EQ(static_cast<double>(c.shared_load_requests), 2 * work.shared_load_requests);
+  EXPECT_EQ(static_cast<double>(c.shared_store_requests), 2 * work.shared_store_requests);
+  EXPECT_GE(static_cast<double>(c.bank_wavefronts), 2 * work.bank_wavefronts);
 }
 
 // Runs the kernels of the seeds; returns how many could be launched.

@@ -24,6 +24,7 @@ class KernelMaker {
     k.block = 32 * pick(1, 8);
     k.registers = 16 * pick(1, 8);
     k.shared_memory = unit::Bytes{1024 * (pick(1, 3) == 1 ? pick(0, 100) : 0)};
+    shared_ = k.shared_memory.count();
     arrays_ = pick(1, 3);
     for (std::int64_t i = 0; i < arrays_; ++i) {
       k.arrays.push_back({.name = std::string(1, static_cast<char>('a' + i)),
@@ -62,12 +63,33 @@ class KernelMaker {
   }
 
   kernel::Op operation(int depth) {
+    if (shared_ >= 16384 && pick(1, 3) == 1) { return shared(); }
     const auto kind = pick(1, depth < 2 ? 10 : 8);
     if (kind <= 2) { return arithmetic(); }
     if (kind <= 5) { return access(kernel::OpKind::Load, depth); }
     if (kind == 6) { return access(kernel::OpKind::Store, depth); }
     if (kind <= 8) { return wait(pick(0, 3)); }
     return kind == 9 ? repeat(depth) : diverge(depth);
+  }
+
+  // Within the first 16 KiB.
+  kernel::Op shared() {
+    kernel::Op op;
+    const auto kind = pick(1, 3);
+    op.kind = kind == 1   ? kernel::OpKind::SharedLoad
+              : kind == 2 ? kernel::OpKind::SharedStore
+                          : kernel::OpKind::WaitShared;
+    op.count = kind == 3 ? pick(0, 3) : pick(1, 8);
+    auto& a = op.shared;
+    a.width = 4 << pick(0, 2);
+    a.pattern = static_cast<kernel::SharedPattern>(pick(0, 5));
+    a.stride = a.pitch = a.width * pick(0, 16);
+    a.per_line = static_cast<int>(pick(1, 32));
+    a.bytes = 8192;
+    if (pick(1, 2) == 1) { a.swizzle = {3, 4, 3}; }
+    a.warp = a.width * pick(0, 4);
+    a.count = a.width * pick(0, 4);
+    return op;
   }
 
   kernel::Op arithmetic() {
@@ -126,6 +148,7 @@ class KernelMaker {
 
   std::uint64_t state_;
   std::int64_t arrays_ = 1;
+  std::int64_t shared_ = 0;  // bytes per block
 };
 
 }  // namespace wavetail::specs
