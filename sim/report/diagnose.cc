@@ -132,6 +132,17 @@ class Reader {
         remaining(*k_.useful_sector_pct / 100));
   }
 
+  // What is left of the time if the share `conflicts` of `affected` goes: no less than the other
+  // ceilings, and that of shared memory without its conflicts.
+  [[nodiscard]] double without_conflicts(double affected, double conflicts) const {
+    double floor = 0;
+    for (const result::ChainLink& l : k_.bound.chain) {
+      const double left = l.key == "shared_us" ? 1 - conflicts : 1;
+      floor = l.unit == "us" ? std::max(floor, l.value * left) : floor;
+    }
+    return std::max(floor, k_.time_us * (1 - affected * conflicts));
+  }
+
   // Wavefronts that conflicts add cost time where the data path is busy or warps wait for it.
   void banks() {
     const double conflicts = k_.bank_conflict_pct.value_or(0);
@@ -145,7 +156,7 @@ class Reader {
                       pct(busy)),
           "pad the rows by one access width, or swizzle: XOR the column with the row (Swizzle<B, "
           "M, S>, TMA's 128 B mode), which keeps 16 B accesses aligned",
-          remaining(1 - std::max(busy, waits) / 100 * conflicts / 100));
+          without_conflicts(std::max(busy, waits) / 100, conflicts / 100));
     } else if (busy >= 60) {
       say("shared_memory",
           fmt::format("shared memory's data path is busy {}, {} of its wavefronts are conflicts",

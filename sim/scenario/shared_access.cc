@@ -192,7 +192,7 @@ void check_extent(const At& at, const ProgramReader& reader, const kernel::Op& o
   const std::int64_t has = reader.kernel.shared_memory.count();
   if (extent.low >= 0 && extent.high <= has) { return; }
   const std::string reach = extent.low < 0 ? "it begins " + size(-extent.low) + " before"
-                                           : "it reaches " + size(extent.high) + " far into";
+                                           : "it reaches " + size(extent.high) + " into";
   at.complain(reach + " the block's shared memory; 'shared_memory' gives the block " + size(has));
 }
 
