@@ -9,15 +9,17 @@
 
 namespace wavetail::sm {
 
-// A run of loads or stores, as far as the budget goes; the warp goes on when the last one has found
-// a place in the unit's queue.
+// A run of loads or stores, as far as the budget goes. After each the warp goes on when the access
+// has found a place in the unit's queue: a conflict may keep the unit for many cycles, and other
+// warps' accesses come in between.
 void Sm::shared_access(std::uint32_t slot, const Instr& instr, Turn& turn) {
   if (shared_scoreboards_.empty()) { shared_scoreboards_.resize(warps_.size()); }
   Warp& w = warps_[slot];
   proceed(slot, Reason::Wait, operands_at(w, instr), turn);
   const std::int32_t run = w.pc;
-  while (w.pc == run && turn.budget > 0 && !turn.over) { one_shared_access(slot, instr, turn); }
-  if (!turn.over) {
+  while (w.pc == run && turn.budget > 0 && !turn.over) {
+    one_shared_access(slot, instr, turn);
+    if (turn.over) { return; }
     proceed(slot, Reason::MioThrottle, lsu_.free_at() - surface_.gpu.l1.queue.count(), turn);
   }
 }
