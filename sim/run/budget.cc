@@ -90,6 +90,7 @@ double estimated_events(const scenario::Scenario& s) {
     const double warps = blocks * static_cast<double>((kernel.block + s.gpu.sm.warp_size - 1) /
                                                       s.gpu.sm.warp_size);
     const double per_launch = 2 * blocks + 2 * warps + 2.5 * work.requests() +
+                              1.5 * work.shared_requests() +
                               work.warp_instructions /
                                   static_cast<double>(s.simulation.issue_quantum);
     events += per_launch * (s.simulation.replay ? std::min(launches[k], 3.0) : launches[k]);
