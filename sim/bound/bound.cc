@@ -8,6 +8,7 @@
 
 #include "bound/chain.h"
 #include "bound/little.h"
+#include "bound/shared.h"
 #include "unit/human.h"
 
 namespace wavetail::bound {
@@ -181,6 +182,30 @@ void pipes(const Launch& l, Chain& chain) {
   }
 }
 
+// Shared memory's data path: a wavefront of 128 bytes at a time.
+void shared(const Launch& l, Chain& chain) {
+  if (l.work.shared_requests() <= 0) { return; }
+  chain.fact(
+      {.name = "bank wavefronts per request",
+       .key = "bank_wavefronts_per_request",
+       .formula = "different words in the fullest bank, pass by pass",
+       .inputs = fmt::format("{} / {}; {} without conflicts", human(l.work.bank_wavefronts, ""),
+                             human(l.work.shared_requests(), ""), human(l.work.bank_passes, "")),
+       .value = l.work.bank_wavefronts / l.work.shared_requests(),
+       .unit = ""});
+  const double wavefronts = l.per_fullest_sm(l.work.bank_wavefronts);
+  const double cycles = cycles_per_wavefront(l.gpu);
+  // Stores of the last instructions need only have been taken into the queue.
+  const double queued = static_cast<double>(l.gpu.l1.queue.count());
+  const double busy = wavefronts * cycles;
+  chain.ceiling({.name = "shared",
+                 .title = "shared memory",
+                 .formula = "wavefronts of the fullest SM x cycles each / clock",
+                 .inputs = fmt::format("{} x {} / {}", human(wavefronts, ""), human(cycles, ""),
+                                       human(l.clock_hz * 1e-6, "MHz")),
+                 .us = std::max(0.0, busy - queued) / l.clock_hz * 1e6});
+}
+
 double sm_cycles_ns(const gpu::GpuSpec& gpu, unit::Cycles c) {
   return static_cast<double>(c.count()) * 1e9 / static_cast<double>(gpu.sm_clock().count());
 }
@@ -333,6 +358,7 @@ result::Bound bound_of(const kernel::Kernel& kernel, const gpu::GpuSpec& gpu,
   l2(l, chain);
   issue(l, chain);
   pipes(l, chain);
+  shared(l, chain);
   in_flight(l, chain);
   latency(l, chain);
   return bound;

@@ -6,6 +6,8 @@
 #include <deque>
 #include <map>
 
+#include "bound/shared.h"
+
 namespace wavetail::bound {
 
 namespace {
@@ -40,7 +42,8 @@ class Warp {
         index_(index),
         latency_ns_(latency_ns),
         warp_(warp),
-        cycle_ns_(1e9 / static_cast<double>(gpu.sm_clock().count())) {}
+        cycle_ns_(1e9 / static_cast<double>(gpu.sm_clock().count())),
+        shared_(gpu) {}
 
   void run(const kernel::Program& ops, Lanes lanes) {
     for (const auto& op : ops) {
@@ -49,6 +52,9 @@ class Warp {
         case OpKind::Load: load(op, lanes); break;
         case OpKind::Store: t_ += static_cast<double>(op.count) * cycle_ns_; break;
         case OpKind::WaitLoads: wait(op.count); break;
+        case OpKind::SharedLoad:
+        case OpKind::SharedStore: shared(op, lanes); break;
+        case OpKind::WaitShared: t_ = shared_.back(t_ / cycle_ns_, op.count) * cycle_ns_; break;
         case OpKind::BlockBarrier: break;
         case OpKind::Repeat: repeat(op, lanes); break;
         case OpKind::Diverge: diverge(op, lanes); break;
@@ -102,6 +108,14 @@ class Warp {
     count_ += run.count;
     bytes_ += run.bytes_each * static_cast<double>(run.count);
     peak_ = std::max(peak_, bytes_);
+    t_ += static_cast<double>(op.count) * cycle_ns_;
+  }
+
+  void shared(const Op& op, Lanes lanes) {
+    const auto request = shared_request_of(op, lanes, gpu_);
+    if (request.lanes > 0) {
+      shared_.serve(t_ / cycle_ns_, request, op.count, op.kind == OpKind::SharedLoad);
+    }
     t_ += static_cast<double>(op.count) * cycle_ns_;
   }
 
@@ -180,6 +194,7 @@ class Warp {
     peak_ += more_bytes;
     bytes_ += more_bytes;
     for (auto& loads : outstanding_) { loads.first_ready_ns += time_ns; }
+    shared_.advance(time_ns / cycle_ns_);
   }
 
   void diverge(const Op& op, Lanes lanes) {
@@ -199,6 +214,7 @@ class Warp {
   const std::vector<double>& latency_ns_;
   std::int64_t warp_;
   double cycle_ns_;
+  SharedPath shared_;
   std::deque<Outstanding> outstanding_;
   std::int64_t count_ = 0;
   double bytes_ = 0, peak_ = 0, t_ = 0, waited_ = 0;

@@ -6,6 +6,7 @@
 #include <cstdlib>
 
 #include "bound/cover.h"
+#include "bound/shared.h"
 
 namespace wavetail::bound {
 
@@ -61,7 +62,12 @@ class Counter {
             work_.barriers += place.times * blocks_;
           }
           break;
-        case OpKind::WaitLoads: break;
+        case OpKind::SharedLoad:
+        case OpKind::SharedStore:
+          if (taken) { shared(op, place); }
+          break;
+        case OpKind::WaitLoads:
+        case OpKind::WaitShared: break;
         case OpKind::Repeat: repeat(op, place, taken); break;
         case OpKind::Diverge: diverge(op, place, taken); break;
       }
@@ -78,6 +84,18 @@ class Counter {
     issue(n, place.lanes.count);
     work_.pipe.at(static_cast<std::size_t>(op.pipe)) += n * blocks_;
     work_.flops += n * blocks_ * place.lanes.count * op.flops_per_lane;
+  }
+
+  void shared(const Op& op, const Place& place) {
+    const auto request = shared_request_of(op, place.lanes, gpu_);
+    const double per_warp = place.times * static_cast<double>(op.count);
+    issue(per_warp, request.lanes);
+    if (request.lanes == 0) { return; }
+    const double n = per_warp * blocks_;
+    (op.kind == OpKind::SharedLoad ? work_.shared_load_requests : work_.shared_store_requests) += n;
+    work_.bank_wavefronts += n * request.wavefronts;
+    work_.bank_passes += n * request.passes;
+    work_.exact_wavefronts = work_.exact_wavefronts && request.exact;
   }
 
   void repeat(const Op& op, const Place& place, bool taken) {

@@ -45,11 +45,19 @@ struct Work {
   double load_sectors = 0, store_sectors = 0;
   double useful_load_bytes = 0, useful_store_bytes = 0;
   double asked_bytes = 0;  // each byte of a request once
+  double shared_load_requests = 0, shared_store_requests = 0;
+  double bank_wavefronts = 0;    // at least
+  double bank_passes = 0;        // what they would be without conflicts
+  bool exact_wavefronts = true;  // no address decides about conflicts that is not known here
   double flops = 0;
   std::vector<AccessWork> accesses;  // in program order, role by role
   std::vector<ArrayWork> arrays;     // as Kernel::arrays
 
   [[nodiscard]] double requests() const { return load_requests + store_requests; }
+
+  [[nodiscard]] double shared_requests() const {
+    return shared_load_requests + shared_store_requests;
+  }
 };
 
 [[nodiscard]] Work count_work(const kernel::Kernel& kernel, const gpu::GpuSpec& gpu);

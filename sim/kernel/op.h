@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "kernel/shared_access.h"
 #include "unit/quantity.h"
 
 namespace wavetail::kernel {
@@ -23,6 +24,9 @@ enum class OpKind : std::uint8_t {
   Load,        // `count` global loads, asynchronous until waited for
   Store,       // `count` global stores
   WaitLoads,   // wait until all but the newest `count` load instructions of this warp have returned
+  SharedLoad,  // `count` loads from shared memory, asynchronous until waited for
+  SharedStore,   // `count` stores to shared memory
+  WaitShared,    // as WaitLoads, for loads from shared memory
   BlockBarrier,  // __syncthreads()
   Repeat,        // `count` times body[0]
   Diverge,       // the lanes (or warps) of a warp (or block) go separate ways, one per body entry
@@ -80,11 +84,13 @@ enum class DivergeBy : std::uint8_t { Lane, Warp };
 
 struct Op {
   OpKind kind = OpKind::Arithmetic;
-  std::int64_t count = 1;     // instructions; Repeat: trips; WaitLoads: loads left outstanding
+  // instructions; Repeat: trips; WaitLoads, WaitShared: loads left outstanding
+  std::int64_t count = 1;
   Pipe pipe = Pipe::Fp32;     // Arithmetic
   std::int64_t distance = 1;  // Arithmetic: instructions between dependent ones
   int flops_per_lane = 0;     // Arithmetic: floating-point operations per lane and instruction
   MemoryAccess access;        // Load, Store
+  SharedAccess shared;        // SharedLoad, SharedStore
   DivergeBy diverge_by = DivergeBy::Lane;
   // Repeat: one; Diverge: one per way (lanes are split evenly)
   std::vector<std::vector<Op>> bodies;

@@ -17,5 +17,6 @@ namespace wavetail::library {
 [[nodiscard]] Template reduce_template();
 [[nodiscard]] Template rope_template();
 [[nodiscard]] Template sampling_template();
+[[nodiscard]] Template transpose_template();
 
 }  // namespace wavetail::library

@@ -41,6 +41,30 @@ void Listing::wait(std::int64_t newest_left) {
   program_.push_back(op);
 }
 
+void Listing::shared_load(const kernel::SharedAccess& a, std::int64_t count) {
+  shared(kernel::OpKind::SharedLoad, a, count);
+}
+
+void Listing::shared_store(const kernel::SharedAccess& a, std::int64_t count) {
+  shared(kernel::OpKind::SharedStore, a, count);
+}
+
+void Listing::shared(kernel::OpKind kind, const kernel::SharedAccess& a, std::int64_t count) {
+  if (count == 0) { return; }
+  kernel::Op op;
+  op.kind = kind;
+  op.count = count;
+  op.shared = a;
+  program_.push_back(std::move(op));
+}
+
+void Listing::wait_shared(std::int64_t newest_left) {
+  kernel::Op op;
+  op.kind = kernel::OpKind::WaitShared;
+  op.count = newest_left;
+  program_.push_back(op);
+}
+
 void Listing::barrier() {
   kernel::Op op;
   op.kind = kernel::OpKind::BlockBarrier;

@@ -42,6 +42,9 @@ class Listing {
   void store(const Access& a) { access(kernel::OpKind::Store, a); }
 
   void wait(std::int64_t newest_left);
+  void shared_load(const kernel::SharedAccess& a, std::int64_t count);
+  void shared_store(const kernel::SharedAccess& a, std::int64_t count);
+  void wait_shared(std::int64_t newest_left);
   void barrier();
   void repeat(std::int64_t trips, Listing body);
   // The first 1/`share` of the block's warps run `body`; the others branch around it.
@@ -71,6 +74,7 @@ class Listing {
 
  private:
   void access(kernel::OpKind kind, const Access& a);
+  void shared(kernel::OpKind kind, const kernel::SharedAccess& a, std::int64_t count);
   kernel::Program program_;
 };
 

@@ -43,7 +43,7 @@ std::span<const Template> templates() {
   static const std::vector<Template> kAll{
       attention_template(), copy_template(), elementwise_template(),   empty_template(),
       gemv_template(),      norm_template(), pointer_chase_template(), read_template(),
-      reduce_template(),    rope_template(), sampling_template()};
+      reduce_template(),    rope_template(), sampling_template(),      transpose_template()};
   return kAll;
 }
 

@@ -39,6 +39,7 @@ class Reader {
     few_blocks();
     under_way();
     coalescing();
+    banks();
     dram();
     l2();
     issue();
@@ -129,6 +130,39 @@ class Reader {
                     human(k_.sectors_per_request.value_or(0), ""), pct(*k_.useful_sector_pct)),
         "let neighbouring lanes read neighbouring addresses; transpose through shared memory",
         remaining(*k_.useful_sector_pct / 100));
+  }
+
+  // What is left of the time if the share `conflicts` of `affected` goes: no less than the other
+  // ceilings, and that of shared memory without its conflicts.
+  [[nodiscard]] double without_conflicts(double affected, double conflicts) const {
+    double floor = 0;
+    for (const result::ChainLink& l : k_.bound.chain) {
+      const double left = l.key == "shared_us" ? 1 - conflicts : 1;
+      floor = l.unit == "us" ? std::max(floor, l.value * left) : floor;
+    }
+    return std::max(floor, k_.time_us * (1 - affected * conflicts));
+  }
+
+  // Wavefronts that conflicts add cost time where the data path is busy or warps wait for it.
+  void banks() {
+    const double conflicts = k_.bank_conflict_pct.value_or(0);
+    const double waits = stall("short_scoreboard") + stall("mio_throttle");
+    const double busy = k_.shared_busy_pct.value_or(0);
+    if (conflicts >= 20 && std::max(busy, waits) >= 20) {
+      say("bank_conflicts",
+          fmt::format("{} wavefronts per shared-memory request, {} of them conflicts; {} of warp "
+                      "time waits for shared memory, its data path is busy {}",
+                      human(*k_.bank_wavefronts_per_request, ""), pct(conflicts), pct(waits),
+                      pct(busy)),
+          "pad the rows by one access width, or swizzle: XOR the column with the row (Swizzle<B, "
+          "M, S>, TMA's 128 B mode), which keeps 16 B accesses aligned",
+          without_conflicts(std::max(busy, waits) / 100, conflicts / 100));
+    } else if (busy >= 60) {
+      say("shared_memory",
+          fmt::format("shared memory's data path is busy {}, {} of its wavefronts are conflicts",
+                      pct(busy), pct(conflicts)),
+          "more reuse in registers: larger tiles per thread; fewer passes through shared memory");
+    }
   }
 
   void dram() {
@@ -250,8 +284,10 @@ std::vector<std::string> checklist_of(const KernelResult& k) {
                                pct(*k.useful_sector_pct)));
   }
   list.push_back(k.bank_wavefronts_per_request
-                     ? fmt::format("bank conflicts: {} wavefronts per shared-memory request",
-                                   human(*k.bank_wavefronts_per_request, ""))
+                     ? fmt::format("bank conflicts: {} wavefronts per shared-memory request, {} "
+                                   "of them conflicts",
+                                   human(*k.bank_wavefronts_per_request, ""),
+                                   pct(k.bank_conflict_pct.value_or(0)))
                      : "bank conflicts: no shared-memory access");
   if (const auto intensity = link(k.bound.chain, "intensity_flop_per_byte")) {
     list.push_back(
@@ -323,6 +359,8 @@ std::vector<Mechanism> mechanisms() {
       {"too_few_warps", "too few bytes are under way because few warps are resident"},
       {"too_few_loads", "too few bytes are under way because each warp waits early"},
       {"coalescing", "sectors are fetched of which lanes use a part"},
+      {"bank_conflicts", "lanes ask one bank of shared memory for different words"},
+      {"shared_memory", "shared memory's data path is busy"},
       {"dram", "the pins are busy"},
       {"l2", "crossbar or L2 slices are busy"},
       {"issue", "the warp schedulers are busy"},

@@ -28,6 +28,9 @@ std::string simulated(const KernelResult& k, const ChainLink& l) {
   if (l.key == "sectors_per_request" && k.sectors_per_request) {
     return human(*k.sectors_per_request, "");
   }
+  if (l.key == "bank_wavefronts_per_request" && k.bank_wavefronts_per_request) {
+    return human(*k.bank_wavefronts_per_request, "");
+  }
   if (l.key == "useful_sector_pct" && k.useful_sector_pct) {
     return human(*k.useful_sector_pct, "pct");
   }
@@ -71,6 +74,12 @@ std::string memory_line(const KernelResult& k) {
                        human(*k.sectors_per_request, ""), pct(k.useful_sector_pct));
   }
   return out;
+}
+
+std::string shared_line(const KernelResult& k) {
+  return fmt::format("{} wavefronts per request, {} of them bank conflicts; data path busy {}",
+                     human(*k.bank_wavefronts_per_request, ""), pct(k.bank_conflict_pct),
+                     pct(k.shared_busy_pct));
 }
 
 std::string flight_line(const KernelResult& k) {
@@ -128,6 +137,7 @@ std::string kernel_text(const KernelResult& k, const result::RunResult& run) {
                                   pct(k.warps_of_cap_pct)));
   }
   line("memory", memory_line(k));
+  if (k.bank_wavefronts_per_request) { line("shared", shared_line(k)); }
   if (k.bytes_in_flight) { line("in flight", flight_line(k)); }
   if (k.warp_instructions) { line("work", work_line(k)); }
   line("warps", shares_text(k.stall_pct));

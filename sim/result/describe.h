@@ -25,6 +25,7 @@ void describe(V&& v, const StallCycles& s) {
   v("wait", s.wait, "cycles", "waited out a fixed-latency dependency");
   v("math_pipe_throttle", s.math_pipe_throttle, "cycles", "its arithmetic pipe was busy");
   v("lg_throttle", s.lg_throttle, "cycles", "the queue for global memory instructions was full");
+  v("mio_throttle", s.mio_throttle, "cycles", "the queue for shared memory instructions was full");
   v("barrier", s.barrier, "cycles", "waited at a block barrier");
   v("branch_resolving", s.branch_resolving, "cycles", "took or joined a divergent branch");
   v("drain", s.drain, "cycles", "had exited, its stores were not yet accepted");
@@ -56,6 +57,33 @@ void describe(V&& v, const Gaps& g) {
   v("dependency_count", g.dependency_count, "", "gaps of that class");
 }
 
+// The part of a kernel's figures that speaks of memory, from DRAM to the banks of shared memory.
+template <class V>
+void describe_memory(V&& v, const KernelResult& k) {
+  v("dram_read_bytes", k.dram_read_bytes, "bytes", "read from DRAM");
+  v("dram_write_bytes", k.dram_write_bytes, "bytes", "written to DRAM");
+  v("dram_gbps", k.dram_gbps, "GB/s", "DRAM bytes / time");
+  v("dram_pct", k.dram_pct, "pct", "DRAM bytes / (time x pin bandwidth)");
+  v("useful_gbps", k.useful_gbps, "GB/s", "bytes that lanes asked for / time");
+  v("l1_hit_pct", k.l1_hit_pct, "pct", "load sectors found in L1");
+  v("l2_hit_pct", k.l2_hit_pct, "pct", "sectors found in L2, loads and stores");
+  v("l2_sectors", k.l2_sectors, "", "32 B sectors asked of L2");
+  v("sectors_per_request", k.sectors_per_request, "", "32 B sectors per warp load or store");
+  v("useful_sector_pct", k.useful_sector_pct, "pct",
+    "bytes that lanes asked for, each byte of a request once / bytes of the sectors touched");
+  v("bank_wavefronts_per_request", k.bank_wavefronts_per_request, "",
+    "shared-memory wavefronts per request");
+  v("bank_conflict_pct", k.bank_conflict_pct, "pct",
+    "shared-memory wavefronts beyond those that the same lanes need without bank conflicts");
+  v("shared_busy_pct", k.shared_busy_pct, "pct", "shared memory's data path busy on active SMs");
+  v("bytes_in_flight", k.bytes_in_flight, "bytes",
+    "bytes of loads under way beyond L1, averaged over time, GPU-wide");
+  v("mean_latency_ns", k.mean_latency_ns, "ns",
+    "issue to return of loads beyond L1, weighted by bytes");
+  v("little_error_pct", k.little_error_pct, "pct",
+    "bytes in flight x time against the sum of bytes x latency, two sums kept apart");
+}
+
 template <class V>
 void describe(V&& v, const KernelResult& k) {
   v("name", k.name, "", "the kernel's name in the scenario");
@@ -83,25 +111,7 @@ void describe(V&& v, const KernelResult& k) {
   v("warps_of_cap_pct", k.warps_of_cap_pct, "pct",
     "mean resident warps of an active SM / the warps that fit");
   v("limiters", k.limiters, "", "every resource that limits the blocks per SM");
-  v("dram_read_bytes", k.dram_read_bytes, "bytes", "read from DRAM");
-  v("dram_write_bytes", k.dram_write_bytes, "bytes", "written to DRAM");
-  v("dram_gbps", k.dram_gbps, "GB/s", "DRAM bytes / time");
-  v("dram_pct", k.dram_pct, "pct", "DRAM bytes / (time x pin bandwidth)");
-  v("useful_gbps", k.useful_gbps, "GB/s", "bytes that lanes asked for / time");
-  v("l1_hit_pct", k.l1_hit_pct, "pct", "load sectors found in L1");
-  v("l2_hit_pct", k.l2_hit_pct, "pct", "sectors found in L2, loads and stores");
-  v("l2_sectors", k.l2_sectors, "", "32 B sectors asked of L2");
-  v("sectors_per_request", k.sectors_per_request, "", "32 B sectors per warp load or store");
-  v("useful_sector_pct", k.useful_sector_pct, "pct",
-    "bytes that lanes asked for, each byte of a request once / bytes of the sectors touched");
-  v("bank_wavefronts_per_request", k.bank_wavefronts_per_request, "",
-    "shared-memory wavefronts per request");
-  v("bytes_in_flight", k.bytes_in_flight, "bytes",
-    "bytes of loads under way beyond L1, averaged over time, GPU-wide");
-  v("mean_latency_ns", k.mean_latency_ns, "ns",
-    "issue to return of loads beyond L1, weighted by bytes");
-  v("little_error_pct", k.little_error_pct, "pct",
-    "bytes in flight x time against the sum of bytes x latency, two sums kept apart");
+  describe_memory(v, k);
   v("warp_instructions", k.warp_instructions, "", "warp instructions issued");
   v("active_lanes_pct", k.active_lanes_pct, "pct",
     "lanes active per warp instruction / lanes of a warp");

@@ -5,7 +5,7 @@ namespace wavetail::result {
 
 std::int64_t StallCycles::total() const {
   return selected + not_selected + long_scoreboard + short_scoreboard + wait + math_pipe_throttle +
-         lg_throttle + barrier + branch_resolving + drain + start + exit;
+         lg_throttle + mio_throttle + barrier + branch_resolving + drain + start + exit;
 }
 
 StallCycles& StallCycles::operator+=(const StallCycles& o) {
@@ -16,6 +16,7 @@ StallCycles& StallCycles::operator+=(const StallCycles& o) {
   wait += o.wait;
   math_pipe_throttle += o.math_pipe_throttle;
   lg_throttle += o.lg_throttle;
+  mio_throttle += o.mio_throttle;
   barrier += o.barrier;
   branch_resolving += o.branch_resolving;
   drain += o.drain;
@@ -37,6 +38,10 @@ Counters& Counters::operator+=(const Counters& o) {
   useful_load_bytes += o.useful_load_bytes;
   useful_store_bytes += o.useful_store_bytes;
   distinct_bytes += o.distinct_bytes;
+  shared_load_requests += o.shared_load_requests;
+  shared_store_requests += o.shared_store_requests;
+  bank_wavefronts += o.bank_wavefronts;
+  bank_conflicts += o.bank_conflicts;
   l2_read_sectors += o.l2_read_sectors;
   l2_write_sectors += o.l2_write_sectors;
   l2_hit_sectors += o.l2_hit_sectors;
@@ -59,6 +64,7 @@ Counters& Counters::operator+=(const Counters& o) {
   fp64_busy += o.fp64_busy;
   sfu_busy += o.sfu_busy;
   lsu_busy += o.lsu_busy;
+  shared_busy += o.shared_busy;
   events += o.events;
   stalls += o.stalls;
   slots.issued += o.slots.issued;

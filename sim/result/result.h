@@ -24,7 +24,8 @@ struct ChainLink {
 };
 
 struct Bound {
-  // Which ceiling is the highest: "dram", "l2", "issue", "fp32", "in_flight", "latency", "stated".
+  // Which ceiling is the highest: "dram", "l2", "issue", "fp32", "shared", "in_flight", "latency",
+  // "stated".
   std::string name;
   double time_us = 0;            // no result may be faster
   std::vector<ChainLink> chain;  // every ceiling and what led to it, the binding one included
@@ -40,6 +41,7 @@ struct StallCycles {
   std::int64_t wait = 0;                // fixed-latency dependency
   std::int64_t math_pipe_throttle = 0;  // its pipe is busy
   std::int64_t lg_throttle = 0;         // the queue of global memory instructions is full
+  std::int64_t mio_throttle = 0;        // the queue of shared memory instructions is full
   std::int64_t barrier = 0;             // at a block barrier
   std::int64_t branch_resolving = 0;    // divergence: taking or joining a branch
   std::int64_t drain = 0;               // has exited, its stores are not yet accepted
@@ -66,6 +68,10 @@ struct Counters {
   std::int64_t load_sectors = 0, store_sectors = 0;  // sectors after coalescing, before L1
   std::int64_t useful_load_bytes = 0, useful_store_bytes = 0;  // lanes x width
   std::int64_t distinct_bytes = 0;  // asked for, each byte of a request once
+  // Warp instructions to shared memory, the wavefronts they took, and how many of these were not
+  // needed without bank conflicts.
+  std::int64_t shared_load_requests = 0, shared_store_requests = 0;
+  std::int64_t bank_wavefronts = 0, bank_conflicts = 0;
   std::int64_t l2_read_sectors = 0, l2_write_sectors = 0;
   std::int64_t l2_hit_sectors = 0;                   // reads and writes
   std::int64_t ingress_bytes = 0, egress_bytes = 0;  // crossbar data
@@ -78,8 +84,10 @@ struct Counters {
   std::int64_t blocks = 0, warps = 0;
   std::int64_t resident_warp_cycles = 0;  // kept per block, independent of the stall buckets
   std::int64_t active_sm_cycles = 0;      // cycles with at least one resident warp, over SMs
-  // Pipe-cycles in use, summed over sub-partitions (lsu: over SMs).
+  // Pipe-cycles in use, summed over sub-partitions (lsu: over SMs; shared: its part for shared
+  // memory).
   std::int64_t fp32_busy = 0, int32_busy = 0, fp64_busy = 0, sfu_busy = 0, lsu_busy = 0;
+  std::int64_t shared_busy = 0;
   std::int64_t events = 0;
   StallCycles stalls;
   SlotCycles slots;
@@ -101,7 +109,7 @@ struct KernelResult {
   std::optional<double> dram_read_bytes, dram_write_bytes, dram_gbps, dram_pct;
   std::optional<double> l1_hit_pct, l2_hit_pct, l2_sectors, sectors_per_request, useful_sector_pct;
   std::optional<double> useful_gbps;  // lanes x width over time
-  std::optional<double> bank_wavefronts_per_request;
+  std::optional<double> bank_wavefronts_per_request, bank_conflict_pct, shared_busy_pct;
   std::optional<double> bytes_in_flight, mean_latency_ns, little_error_pct;
   std::optional<double> warp_instructions, active_lanes_pct, issue_slot_pct, fp32_pct;
   std::optional<double> tflops, tensor_pct, sm_busy_pct, fragment_fill_pct, l2_fit_ratio;

@@ -129,6 +129,7 @@ Needs needs_of(const scenario::Scenario& s) {
     const double warps = blocks * static_cast<double>((kernel.block + s.gpu.sm.warp_size - 1) /
                                                       s.gpu.sm.warp_size);
     const double per_launch = 2 * blocks + 2 * warps + 2.5 * work.requests() +
+                              1.5 * work.shared_requests() +
                               work.warp_instructions /
                                   static_cast<double>(s.simulation.issue_quantum);
     needs.events += per_launch * simulated;

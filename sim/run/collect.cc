@@ -67,6 +67,14 @@ void set_sm_figures(KernelResult& k, const Counters& c, const gpu::GpuSpec& gpu,
       c.slots);
 }
 
+void set_shared_memory_figures(KernelResult& k, const Counters& c) {
+  const double requests = real(c.shared_load_requests + c.shared_store_requests);
+  if (requests <= 0) { return; }
+  k.bank_wavefronts_per_request = real(c.bank_wavefronts) / requests;
+  k.bank_conflict_pct = share(real(c.bank_conflicts), real(c.bank_wavefronts));
+  k.shared_busy_pct = share(real(c.shared_busy), real(c.active_sm_cycles));
+}
+
 void set_memory_figures(KernelResult& k, const Counters& c, const gpu::GpuSpec& gpu,
                         double total_ps) {
   const double launches = real(k.launches);
@@ -112,6 +120,7 @@ KernelResult kernel_result(const scenario::Scenario& s, std::size_t n, const Ker
     set_launch_figures(k, kernel, a);
     set_sm_figures(k, a.counters, s.gpu, a.fit);
     set_memory_figures(k, a.counters, s.gpu, real(a.time.count()));
+    set_shared_memory_figures(k, a.counters);
     if (kernel.compulsory_read || kernel.compulsory_write) {
       const double bytes = real(kernel.compulsory_read.value_or(unit::Bytes{}).count() +
                                 kernel.compulsory_write.value_or(unit::Bytes{}).count());

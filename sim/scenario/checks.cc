@@ -21,15 +21,17 @@ constexpr double kMostInstructions = 1e12;  // of one warp; a run's budget is fa
 
 // Dynamic totals of one warp's program, as real numbers: nested trip counts may be huge.
 struct Totals {
-  double instructions = 0, barriers = 0, loads = 0, lane_flops = 0;
-  bool waits = false;
+  double instructions = 0, barriers = 0, loads = 0, shared_loads = 0, lane_flops = 0;
+  bool waits = false, waits_shared = false;
 
   void add(const Totals& o, double times, double flops_share) {
     instructions += times * o.instructions;
     barriers += times * o.barriers;
     loads += times * o.loads;
+    shared_loads += times * o.shared_loads;
     lane_flops += times * flops_share * o.lane_flops;
     waits = waits || o.waits;
+    waits_shared = waits_shared || o.waits_shared;
   }
 };
 
@@ -48,7 +50,13 @@ Totals total(const Program& program) {
         t.loads += n;
         break;
       case OpKind::Store: t.instructions += n; break;
+      case OpKind::SharedLoad:
+        t.instructions += n;
+        t.shared_loads += n;
+        break;
+      case OpKind::SharedStore: t.instructions += n; break;
       case OpKind::WaitLoads: t.waits = true; break;
+      case OpKind::WaitShared: t.waits_shared = true; break;
       case OpKind::BlockBarrier:
         t.instructions += 1;
         t.barriers += 1;
@@ -121,6 +129,9 @@ void check_programs(const At& at, const Kernel& k) {
     }
     if (t.waits && t.loads == 0) {
       place.complain("'wait_loads' has nothing to wait for: the program has no load");
+    }
+    if (t.waits_shared && t.shared_loads == 0) {
+      place.complain("'wait_shared' has nothing to wait for: the program has no shared_load");
     }
   }
 }

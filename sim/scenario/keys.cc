@@ -111,6 +111,10 @@ const KeyTable& operation_keys() {
       {"load", "map: access", false, "global loads, asynchronous until waited for"},
       {"store", "map: access", false, "global stores"},
       {"wait_loads", "count", false, "wait until all but the newest n loads have returned"},
+      {"shared_load", "map: shared_access", false,
+       "loads from shared memory, asynchronous until waited for"},
+      {"shared_store", "map: shared_access", false, "stores to shared memory"},
+      {"wait_shared", "count", false, "wait until all but the newest n shared loads have returned"},
       {"fp32", "arithmetic", false, "instructions on the FP32 pipe, 2 FLOP per lane if not stated"},
       {"int32", "arithmetic", false, "instructions on the INT32 pipe"},
       {"fp64", "arithmetic", false, "instructions on the FP64 pipe, 2 FLOP per lane if not stated"},
@@ -154,6 +158,48 @@ const KeyTable& access_keys() {
 const KeyTable& strides_keys() {
   static const KeyTable keys{
       {"block", "size or list of sizes", false, "bytes per block index: n or [x, y, z]"},
+      {"warp", "size", false, "bytes per warp of the role"},
+      {"count", "size", false, "bytes per instruction of one `count` run"},
+      {"loop", "list of sizes", false, "bytes per trip of the enclosing loops, outermost first"},
+  };
+  return keys;
+}
+
+const KeyTable& shared_access_keys() {
+  static const KeyTable keys{
+      {"width", "size", true, "bytes per lane: 1, 2, 4, 8 or 16 B"},
+      {"pattern", "one of contiguous, strided, row, column, broadcast, random, listed", false,
+       "how the lanes spread around the instruction's address; contiguous if absent"},
+      {"stride", "size", false, "strided: bytes from lane to lane"},
+      {"pitch", "size", false, "row, column: bytes from row to row, padding included"},
+      {"lanes_per_row", "count", false, "row: lanes side by side, then the next row"},
+      {"lanes_per_column", "count", false,
+       "column: lanes one below the other, then the next column; all if absent"},
+      {"offsets", "list of sizes", false, "listed: bytes of each lane"},
+      {"bytes", "size", false, "random: the range that lanes are drawn from"},
+      {"seed", "count", false, "random: the sequence's seed"},
+      {"swizzle", "swizzle", false,
+       "XOR swizzle of the addresses: none, TMA's 32B, 64B, 128B, or bits, base and shift"},
+      {"lanes", "count", false, "active lanes; all if absent"},
+      {"count", "count", false, "instructions; 1 if absent"},
+      {"strides", "map: shared_strides", false,
+       "how the address moves, in bytes; it stays if absent"},
+      {"offset", "size", false, "bytes added to every address"},
+  };
+  return keys;
+}
+
+const KeyTable& swizzle_keys() {
+  static const KeyTable keys{
+      {"bits", "count", true, "address bits that change, 1 to 5; B of CUTLASS' Swizzle<B, M, S>"},
+      {"base", "count", true, "the lowest of them, 0 to 10 (M)"},
+      {"shift", "count", true, "how far above them the bits stand that are XORed on, 1 to 10 (S)"},
+  };
+  return keys;
+}
+
+const KeyTable& shared_strides_keys() {
+  static const KeyTable keys{
       {"warp", "size", false, "bytes per warp of the role"},
       {"count", "size", false, "bytes per instruction of one `count` run"},
       {"loop", "list of sizes", false, "bytes per trip of the enclosing loops, outermost first"},

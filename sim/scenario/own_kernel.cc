@@ -96,7 +96,8 @@ void read_roles(const At& at, Kernel& k, const gpu::GpuSpec* gpu) {
       role.registers = registers;
     }
     if (map.has("program")) {
-      const ProgramReader reader{k, at.diagnostics, operations_left, lanes(gpu)};
+      const ProgramReader reader{k, at.diagnostics, operations_left, lanes(gpu),
+                                 gpu == nullptr ? 0 : role.warps};
       role.program = reader.read(map.at("program"));
     }
     k.roles.push_back(std::move(role));
@@ -117,9 +118,10 @@ void read_program(const MapReader& map, const At& at, Kernel& k, const gpu::GpuS
     return;
   }
   std::int64_t operations_left = kMostOperations;
-  const ProgramReader reader{k, at.diagnostics, operations_left, lanes(gpu)};
   kernel::Role role;
   role.warps = (k.block + lanes(gpu) - 1) / lanes(gpu);
+  const ProgramReader reader{k, at.diagnostics, operations_left, lanes(gpu),
+                             gpu == nullptr ? 0 : role.warps};
   role.program = reader.read(map.at("program"));
   k.roles.push_back(std::move(role));
 }

@@ -87,8 +87,11 @@ void ProgramReader::read_operation(const At& at, kernel::Program& out) const {
   if (main->key == "load" || main->key == "store") {
     out.push_back(
         read_memory_access(value, main->key == "load" ? OpKind::Load : OpKind::Store, *this));
-  } else if (main->key == "wait_loads") {
-    read_wait(value, out);
+  } else if (main->key == "shared_load" || main->key == "shared_store") {
+    out.push_back(read_shared_access(
+        value, main->key == "shared_load" ? OpKind::SharedLoad : OpKind::SharedStore, *this));
+  } else if (main->key == "wait_loads" || main->key == "wait_shared") {
+    read_wait(value, main->key == "wait_loads" ? OpKind::WaitLoads : OpKind::WaitShared, out);
   } else if (main->key == "barrier") {
     read_barrier(value, out);
   } else if (main->key == "repeat") {
@@ -123,9 +126,9 @@ void ProgramReader::read_arithmetic(const At& at, Pipe pipe, kernel::Program& ou
   out.push_back(op);
 }
 
-void ProgramReader::read_wait(const At& at, kernel::Program& out) const {
+void ProgramReader::read_wait(const At& at, OpKind kind, kernel::Program& out) const {
   Op op;
-  op.kind = OpKind::WaitLoads;
+  op.kind = kind;
   op.count = config::quantity<std::int64_t>(at, {"0", "1000000"}).value_or(0);
   out.push_back(op);
 }
@@ -147,8 +150,8 @@ void ProgramReader::read_repeat(const At& at, kernel::Program& out) const {
   Op op;
   op.kind = OpKind::Repeat;
   const config::Node* body = at.node.find("body");
-  const At trips{*at.node.find("repeat"), config::join(at.path, "repeat"), diagnostics};
-  op.count = config::quantity<std::int64_t>(trips, kTrips).value_or(1);
+  const At often{*at.node.find("repeat"), config::join(at.path, "repeat"), diagnostics};
+  op.count = config::quantity<std::int64_t>(often, kTrips).value_or(1);
   if (body == nullptr) {
     at.complain("'repeat' needs 'body' beside it: the list of operations that is repeated");
     return;
@@ -159,6 +162,7 @@ void ProgramReader::read_repeat(const At& at, kernel::Program& out) const {
   }
   ProgramReader inner = *this;
   ++inner.loops;
+  inner.trips.push_back(op.count);
   op.bodies.push_back(inner.read({*body, config::join(at.path, "body"), diagnostics}));
   out.push_back(std::move(op));
 }

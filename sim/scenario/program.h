@@ -4,6 +4,7 @@
 
 #include <span>
 #include <string>
+#include <vector>
 
 #include "config/reader.h"
 #include "kernel/kernel.h"
@@ -17,7 +18,9 @@ struct ProgramReader {
   config::Diagnostics& diagnostics;
   std::int64_t& operations_left;  // what kMostOperations leaves; shared by the kernel's roles
   int warp_size = 32;
+  std::int64_t warps = 0;                     // of the role; 0: not known
   int loops = 0;                              // enclosing counted loops
+  std::vector<std::int64_t> trips = {};       // of each, outermost first
   std::int64_t lane_ways = 1, warp_ways = 1;  // parts that enclosing branches make
   bool divergent = false;                     // inside a branch that not all lanes or warps take
 
@@ -27,7 +30,7 @@ struct ProgramReader {
  private:
   void read_operation(const config::At& at, kernel::Program& out) const;
   void read_arithmetic(const config::At& at, kernel::Pipe pipe, kernel::Program& out) const;
-  void read_wait(const config::At& at, kernel::Program& out) const;
+  void read_wait(const config::At& at, kernel::OpKind kind, kernel::Program& out) const;
   void read_barrier(const config::At& at, kernel::Program& out) const;
   void read_repeat(const config::At& at, kernel::Program& out) const;
   void read_diverge(const config::At& at, kernel::Program& out) const;
@@ -38,8 +41,16 @@ struct ProgramReader {
   [[nodiscard]] bool take_operations(const config::At& at, std::int64_t count) const;
 };
 
-// Load and store; reports misaligned vector accesses.
+// Load and store of global memory; reports misaligned vector accesses.
 [[nodiscard]] kernel::Op read_memory_access(const config::At& at, kernel::OpKind kind,
                                             const ProgramReader& reader);
+
+// The same for shared memory; also reports what lies outside the block's.
+[[nodiscard]] kernel::Op read_shared_access(const config::At& at, kernel::OpKind kind,
+                                            const ProgramReader& reader);
+
+// Reports rows of shared memory whose distance is no multiple of what an access moves at once (the
+// bytes of a lane, the 16 bytes of a bulk copy): padding that breaks the alignment.
+void check_pitch(const config::At& at, std::int64_t pitch, std::int64_t unit);
 
 }  // namespace wavetail::scenario

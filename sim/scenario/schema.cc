@@ -57,6 +57,7 @@ Json typed(const std::string& type) {
       {"flag", {{"enum", {true, false, "on", "off"}}}},
       {"off", {{"enum", {false, "off"}}}},
       {"block", {{"const", "block"}}},
+      {"swizzle", {{"anyOf", {one_of_words("none, 32B, 64B, 128B"), refer("swizzle")}}}},
       {"device or stream N", {{"type", "string"}, {"pattern", "^(device|stream [0-9]+)$"}}},
       {"arithmetic", {{"anyOf", {Json{{"type", "integer"}}, refer("arithmetic")}}}},
       {"count or list of counts",
@@ -149,6 +150,9 @@ std::string schema_json() {
   defs["arithmetic"] = object(arithmetic_keys());
   defs["access"] = object(access_keys());
   defs["strides"] = object(strides_keys());
+  defs["shared_access"] = object(shared_access_keys());
+  defs["swizzle"] = object(swizzle_keys());
+  defs["shared_strides"] = object(shared_strides_keys());
   defs["diverge"] = object(diverge_keys());
   Json item = one_key(item_keys(), {{"stream", "count", false, "the stream; 0 if absent"}});
   item["properties"]["repeat"] = {{"anyOf", {Json{{"type", "integer"}}, refer("repeat")}}};

@@ -79,6 +79,9 @@ class Compiler {
       case OpKind::Load: memory(op, InstrKind::Load); break;
       case OpKind::Store: memory(op, InstrKind::Store); break;
       case OpKind::WaitLoads: emit(InstrKind::WaitLoads).count = op.count; break;
+      case OpKind::SharedLoad: shared(op, InstrKind::SharedLoad); break;
+      case OpKind::SharedStore: shared(op, InstrKind::SharedStore); break;
+      case OpKind::WaitShared: emit(InstrKind::WaitShared).count = op.count; break;
       case OpKind::BlockBarrier: emit(InstrKind::Barrier); break;
       case OpKind::Repeat: repeat(op); break;
       case OpKind::Diverge:
@@ -111,6 +114,19 @@ class Compiler {
     i.count = op.count;
     i.access = static_cast<std::int32_t>(code_.accesses.size() - 1);
     i.lanes = static_cast<std::int16_t>(code_.accesses.back().lane_offsets.size());
+  }
+
+  void shared(const Op& op, InstrKind kind) {
+    kernel::SharedAccess access = op.shared;
+    access.loop.resize(std::min(access.loop.size(), at_.trips.size()));
+    if (access.seed == 0) { access.seed = code_.shared.size() + 1; }
+    code_.shared.emplace_back(access, kind == InstrKind::SharedStore, at_.first_lane, at_.lanes,
+                              gpu_);
+    Instr& i = emit(kind);
+    i.count = op.count;
+    i.access = static_cast<std::int32_t>(code_.shared.size() - 1);
+    i.latency = static_cast<std::int32_t>(gpu_.shared_memory.latency.count());
+    i.lanes = static_cast<std::int16_t>(code_.shared.back().active_lanes());
   }
 
   void repeat(const Op& op) {

@@ -12,14 +12,18 @@
 #include "gpu/spec.h"
 #include "kernel/kernel.h"
 #include "memory/shape.h"
+#include "sm/shared_code.h"
 
 namespace wavetail::sm {
 
 enum class InstrKind : std::uint8_t {
   Arithmetic,
+  SharedLoad,
+  SharedStore,
   Load,
   Store,
   WaitLoads,
+  WaitShared,
   Barrier,
   LoopEnd,     // next trip of loop `depth` at `target`, or fall through
   Branch,      // enters one way of a divergent branch
@@ -33,12 +37,11 @@ struct Instr {
   std::uint8_t depth = 0;   // LoopEnd
   std::int16_t lanes = 32;  // active
   std::int32_t flops_per_lane = 0;
-  std::int64_t
-      count = 1;  // instructions; LoopEnd: trips; WaitLoads: loads that may stay outstanding
+  std::int64_t count = 1;  // instructions; LoopEnd: trips; waits: loads that may stay outstanding
   std::int32_t interval = 1;     // cycles between two of them in one warp (dependency)
   std::int32_t pipe_cycles = 1;  // cycles that one keeps its pipe
   std::int32_t latency = 1;      // last issue to dependent issue
-  std::int32_t access = -1;      // Load, Store
+  std::int32_t access = -1;      // Load, Store: of accesses; SharedLoad, SharedStore: of shared
   std::int32_t target = 0;
   std::int16_t ways = 1, way = 0;
 };
@@ -80,6 +83,7 @@ struct CompiledAccess {
 struct Code {
   std::vector<Instr> instrs;
   std::vector<CompiledAccess> accesses;
+  std::vector<CompiledShared> shared;
 };
 
 // One Code per role of the kernel, and one more for the block's last warp if the threads of a block

@@ -46,6 +46,8 @@ void Sm::step(std::uint32_t slot, Turn& turn) {
     case InstrKind::Arithmetic: arithmetic(slot, instr, turn); break;
     case InstrKind::Load:
     case InstrKind::Store: memory_access(slot, instr, turn); break;
+    case InstrKind::SharedLoad:
+    case InstrKind::SharedStore: shared_access(slot, instr, turn); break;
     case InstrKind::WaitLoads: {
       const std::uint64_t newest = instr.count >= 64 ? ~0ULL : (1ULL << instr.count) - 1;
       const auto oldest_allowed = static_cast<int>(
@@ -54,6 +56,10 @@ void Sm::step(std::uint32_t slot, Turn& turn) {
       wait_loads(slot, w.pending & ~std::rotl(newest, oldest_allowed), turn);
       break;
     }
+    case InstrKind::WaitShared:
+      ++w.pc;
+      wait_shared(slot, instr.count, turn);
+      break;
     case InstrKind::Barrier: barrier(slot, turn); break;
     case InstrKind::LoopEnd: {
       std::int64_t& trip = w.trip[instr.depth];
@@ -91,11 +97,12 @@ void Sm::count_issue(Warp& w, const Instr& instr, std::int64_t n, Turn& turn) {
 
 // The cycle before which an instruction's operands are not there. Runs on one pipe continue each
 // other's dependency chain (accumulators); a run on another pipe and a store use the last result;
-// the address of a load comes from the integer pipe.
+// the address of a load, from global or shared memory, comes from the integer pipe.
 std::int64_t Sm::operands_at(const Warp& w, const Instr& instr) {
   if (w.done > 0) { return 0; }
   if (instr.kind == InstrKind::Arithmetic && instr.pipe == w.result_pipe) { return w.chain_at; }
-  const bool needed = instr.kind != InstrKind::Load || w.result_pipe == kernel::Pipe::Int32;
+  const bool is_load = instr.kind == InstrKind::Load || instr.kind == InstrKind::SharedLoad;
+  const bool needed = !is_load || w.result_pipe == kernel::Pipe::Int32;
   return needed ? w.result_at : 0;
 }
 
@@ -292,6 +299,8 @@ void Sm::finish(std::uint32_t slot, Turn& turn) {
     wait_loads(slot, w.pending, turn);
     return;
   }
+  wait_shared(slot, 0, turn);
+  if (turn.over) { return; }
   block_on(slot, Reason::Exit, turn.cycle, turn);
   Block& b = blocks_[static_cast<std::size_t>(w.block)];
   b.latest = std::max(b.latest, turn.cycle);

@@ -95,6 +95,7 @@ void Sm::add_warp(Block& block, std::int32_t block_slot, std::int64_t order, Tim
   const std::uint32_t slot = free_warp_slot(launch.registers_per_warp);
   Warp& w = warps_[slot];
   w = Warp{};
+  if (!shared_scoreboards_.empty()) { shared_scoreboards_[slot].clear(); }
   w.launch = &launch;
   w.block = block_slot;
   std::int64_t index = order;

@@ -20,6 +20,7 @@
 #include "memory/system.h"
 #include "sm/launch.h"
 #include "sm/scheduler.h"
+#include "sm/shared_scoreboard.h"
 #include "sm/warp.h"
 
 namespace wavetail::sm {
@@ -102,6 +103,13 @@ class Sm {
   [[nodiscard]] const CompiledAccess::Request& request_at(const Warp& w, const CompiledAccess& a,
                                                           std::int64_t at);
 
+  // shared_access.cc
+  void shared_access(std::uint32_t slot, const Instr& instr, Turn& turn);
+  void one_shared_access(std::uint32_t slot, const Instr& instr, Turn& turn);
+  void wait_shared(std::uint32_t slot, std::int64_t newest, Turn& turn);
+  [[nodiscard]] CompiledShared::Request shared_request(const Warp& w,
+                                                       const CompiledShared& access) const;
+
   void load_returned(std::uint32_t request);
   void data_arrived(std::uint32_t slot);
   void store_accepted(std::uint32_t request);
@@ -129,6 +137,8 @@ class Sm {
   event::CycleServer lsu_;
   event::Credit line_credit_, store_credit_;
   CompiledAccess::Request random_request_;  // scratch of request_at
+  // By warp slot; empty until an instruction of this SM accesses shared memory.
+  std::vector<SharedScoreboard> shared_scoreboards_;
 };
 
 }  // namespace wavetail::sm

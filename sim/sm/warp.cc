@@ -11,6 +11,8 @@ std::int64_t& bucket(result::StallCycles& s, Reason reason) {
     case Reason::Wait: return s.wait;
     case Reason::MathPipeThrottle: return s.math_pipe_throttle;
     case Reason::LgThrottle: return s.lg_throttle;
+    case Reason::ShortScoreboard: return s.short_scoreboard;
+    case Reason::MioThrottle: return s.mio_throttle;
     case Reason::Barrier: return s.barrier;
     case Reason::BranchResolving: return s.branch_resolving;
     case Reason::Exit: return s.exit;
@@ -26,6 +28,8 @@ std::string_view name(Reason reason) {
     case Reason::Wait: return "wait";
     case Reason::MathPipeThrottle: return "math_pipe_throttle";
     case Reason::LgThrottle: return "lg_throttle";
+    case Reason::ShortScoreboard: return "short_scoreboard";
+    case Reason::MioThrottle: return "mio_throttle";
     case Reason::Barrier: return "barrier";
     case Reason::BranchResolving: return "branch_resolving";
     case Reason::Exit: return "exit";

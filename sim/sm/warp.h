@@ -22,6 +22,8 @@ enum class Reason : std::uint8_t {
   Wait,
   MathPipeThrottle,
   LgThrottle,
+  ShortScoreboard,
+  MioThrottle,
   Barrier,
   BranchResolving,
   Exit,

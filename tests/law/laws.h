@@ -9,6 +9,7 @@
 #include <cmath>
 
 #include "bound/bound.h"
+#include "bound/shared.h"
 #include "bound/work.h"
 #include "gpu/spec.h"
 #include "memory/shape.h"
@@ -50,6 +51,26 @@ inline void expect_bytes_conserved(const result::Counters& c) {
   EXPECT_LE(c.useful_load_bytes, 16 * c.thread_instructions);
   EXPECT_LE(c.distinct_bytes, c.useful_load_bytes + c.useful_store_bytes);
   EXPECT_LE(c.distinct_bytes, kSector * (c.load_sectors + c.store_sectors));
+}
+
+// Every request takes the wavefronts that its lanes need, and every wavefront its time on the data
+// path, which is a part of the load/store unit's.
+inline void expect_wavefronts_conserved(const result::Counters& c, const kernel::Kernel& kernel,
+                                        const gpu::GpuSpec& gpu, std::int64_t launches = 1) {
+  const auto n = static_cast<double>(launches);
+  const bound::Work work = bound::count_work(kernel, gpu);
+  EXPECT_EQ(static_cast<double>(c.shared_load_requests), n * work.shared_load_requests);
+  EXPECT_EQ(static_cast<double>(c.shared_store_requests), n * work.shared_store_requests);
+  if (work.exact_wavefronts) {
+    EXPECT_EQ(static_cast<double>(c.bank_wavefronts), n * work.bank_wavefronts);
+    EXPECT_EQ(static_cast<double>(c.bank_wavefronts - c.bank_conflicts), n * work.bank_passes);
+  }
+  EXPECT_GE(static_cast<double>(c.bank_wavefronts), n * work.bank_wavefronts);
+  EXPECT_GE(c.bank_conflicts, 0);
+  EXPECT_LE(c.bank_wavefronts, c.thread_instructions * 4);  // a lane has four words at most
+  EXPECT_GE(static_cast<double>(c.shared_busy),
+            static_cast<double>(c.bank_wavefronts) * bound::cycles_per_wavefront(gpu) - 1e-6);
+  EXPECT_LE(c.shared_busy, c.lsu_busy);
 }
 
 // Bytes under way, integrated where they are, against every request's own stamp.

@@ -31,6 +31,7 @@ void expect_laws_of_launch(const DrivenLaunch& l, const scenario::Scenario& s) {
   expect_slots_total(l.counters, s.gpu, clock.at_or_after(l.ended) - clock.at_or_after(l.started));
   expect_bytes_conserved(l.counters);
   expect_little(l.counters);
+  expect_wavefronts_conserved(l.counters, kernel, s.gpu);
   expect_work(l.counters, kernel, s.gpu);
   bound::Caches caches;
   caches.in_l2_at_start = static_cast<double>(l.l2_bytes_at_start);
@@ -68,6 +69,7 @@ INSTANTIATE_TEST_SUITE_P(Seeds, RandomLaws, testing::Range<std::uint64_t>(0, 8))
 // Several streams overlap, several do not: both must occur, or the laws say less than they seem to.
 TEST(RandomScenarios, CoverWhatTheyClaimTo) {
   int several_streams = 0, graphs = 0, stated = 0, roles = 0, partial = 0, barriers = 0;
+  int shared = 0, conflicts = 0, open_wavefronts = 0;
   for (std::uint64_t seed = 0; seed < 200; ++seed) {
     const scenario::Scenario s = random_scenario(seed);
     several_streams += streams_of(s) > 1 ? 1 : 0;
@@ -76,10 +78,16 @@ TEST(RandomScenarios, CoverWhatTheyClaimTo) {
       stated += k.duration ? 1 : 0;
       roles += k.roles.size() > 1 ? 1 : 0;
       partial += k.block % s.gpu.sm.warp_size != 0 ? 1 : 0;
-      barriers += !k.duration && bound::count_work(k, s.gpu).barriers > 0 ? 1 : 0;
+      if (k.duration) { continue; }
+      const bound::Work work = bound::count_work(k, s.gpu);
+      barriers += work.barriers > 0 ? 1 : 0;
+      shared += work.shared_requests() > 0 ? 1 : 0;
+      conflicts += work.bank_wavefronts > work.bank_passes ? 1 : 0;
+      open_wavefronts += work.exact_wavefronts ? 0 : 1;
     }
   }
-  for (const int n : {several_streams, graphs, stated, roles, partial, barriers}) {
+  for (const int n : {several_streams, graphs, stated, roles, partial, barriers, shared, conflicts,
+                      open_wavefronts}) {
     EXPECT_GE(n, 10);
   }
 }

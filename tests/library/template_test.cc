@@ -67,7 +67,8 @@ TEST(Templates, MakeKernelsThatTheGpuCanLaunch) {
         made("rope", {{"tokens", 1}, {"q_heads", 32}, {"kv_heads", 8}}),
         made("attention", {{"q_heads", 32}, {"kv_heads", 8}, {"kv_len", 2048}},
              {{"mode", "decode"}}),
-        made("sampling", {{"vocab", 32000}}), made("empty", {})}) {
+        made("sampling", {{"vocab", 32000}}), made("empty", {}),
+        made("transpose", {{"rows", 64}, {"cols", 96}})}) {
     for (const kernel::Kernel& k : kernels) {
       EXPECT_TRUE(
           occupancy::occupy(
@@ -290,6 +291,49 @@ TEST(Attention, PrefillIsRefusedAndHeadsMustDivide) {
 TEST(Sampling, ReadsAllLogits) {
   const auto k = made("sampling", {{"vocab", 128256}, {"batch", 3}}).front();
   expect_exact(k);
+}
+
+// Every byte of x goes once into the tile, once out of it, and once to y.
+TEST(Transpose, MovesEveryElementOnceThroughSharedMemory) {
+  for (const char* dtype : {"fp32", "bf16", "fp8"}) {
+    for (const char* layout : {"plain", "padded", "swizzled"}) {
+      for (const std::int64_t tile : {32, 64}) {
+        const auto k = made("transpose", {{"rows", 128}, {"cols", 192}, {"tile", tile}},
+                            {{"dtype", dtype}, {"layout", layout}})
+                           .front();
+        expect_exact(k);
+        const Touched t = walk(k);
+        EXPECT_TRUE(each_once(t.reads.at(".x")));
+        EXPECT_TRUE(each_once(t.writes.at(".y")));
+        const std::int64_t blocks = kernel::volume(k.grid);
+        std::int64_t held = 0;
+        for (std::size_t b = 0; b < t.shared_writes.size(); ++b) {
+          EXPECT_EQ(t.shared_reads[b], t.shared_writes[b]);
+          EXPECT_TRUE(t.shared_writes[b] == 0 || t.shared_writes[b] == blocks);
+          held += t.shared_writes[b] > 0 ? 1 : 0;
+        }
+        EXPECT_EQ(held * blocks, k.compulsory_read->count());
+      }
+    }
+  }
+}
+
+TEST(Transpose, PaddingCostsAWordPerRowAndASwizzleNothing) {
+  const auto bytes = [](const char* layout) {
+    return made("transpose", {{"rows", 64}, {"cols", 64}}, {{"layout", layout}})
+        .front()
+        .shared_memory.count();
+  };
+  EXPECT_EQ(bytes("plain"), 4096);
+  EXPECT_EQ(bytes("padded"), 4096 + 32 * 4);
+  EXPECT_EQ(bytes("swizzled"), 4096);
+}
+
+TEST(Transpose, RefusesWhatTilesDoNotDivide) {
+  EXPECT_THAT(mistake("transpose", {{"rows", 100}, {"cols", 64}}),
+              HasSubstr("rows is 100; a multiple of the tile's 32"));
+  EXPECT_THAT(mistake("transpose", {{"rows", 96}, {"cols", 96}, {"tile", 48}}),
+              HasSubstr("tile is 48; a power of two"));
 }
 
 }  // namespace

@@ -14,6 +14,7 @@ namespace wavetail::library {
 
 struct Touched {
   std::map<std::string, std::vector<int>> reads, writes;  // times per byte
+  std::vector<int> shared_reads, shared_writes;           // the same, all blocks together
   double flops = 0;                                       // lanes x flops_per_lane
   std::int64_t most_in_flight = 0;  // loads of one warp issued and not yet waited for
   std::vector<std::string> faults;  // misaligned accesses, accesses that wrap in the middle
@@ -75,6 +76,9 @@ class Walker {
         break;
       case kernel::OpKind::Store: access(op, touched_.writes); break;
       case kernel::OpKind::WaitLoads: in_flight_ = std::min(in_flight_, op.count); break;
+      case kernel::OpKind::SharedLoad:
+      case kernel::OpKind::SharedStore: shared(op); break;
+      case kernel::OpKind::WaitShared:
       case kernel::OpKind::BlockBarrier: break;
       case kernel::OpKind::Repeat:
         at_.trips.push_back(0);
@@ -114,6 +118,29 @@ class Walker {
         for (int b = 0; b < a.width && address + b < array.bytes.count(); ++b) {
           ++times[static_cast<std::size_t>(address + b)];
         }
+      }
+    }
+  }
+
+  // What the block writes to and reads from its shared memory, byte by byte; templates use rows and
+  // whole columns.
+  void shared(const kernel::Op& op) {
+    const kernel::SharedAccess& a = op.shared;
+    std::vector<int>& times = op.kind == kernel::OpKind::SharedLoad ? touched_.shared_reads
+                                                                    : touched_.shared_writes;
+    times.resize(static_cast<std::size_t>(k_.shared_memory.count()));
+    for (std::int64_t i = 0; i < op.count; ++i) {
+      std::int64_t base = a.offset + at_.warp * a.warp + i * a.count;
+      for (std::size_t l = 0; l < a.loop.size(); ++l) { base += a.loop[l] * at_.trips[l]; }
+      for (std::int64_t lane = 0; lane < (a.lanes == 0 ? warp_size_ : a.lanes); ++lane) {
+        const bool down = a.pattern == kernel::SharedPattern::Column;
+        const std::int64_t address = a.swizzle(base + lane * (down ? a.pitch : a.width));
+        if (address % a.width != 0) { fault("shared memory", "misaligned", address); }
+        if (address < 0 || address + a.width > k_.shared_memory.count()) {
+          fault("shared memory", "left", address);
+          continue;
+        }
+        for (int b = 0; b < a.width; ++b) { ++times[static_cast<std::size_t>(address + b)]; }
       }
     }
   }

@@ -148,6 +148,29 @@ TEST(Diagnose, OtherMechanismsByName) {
   EXPECT_EQ(binds(busy), "issue");
 }
 
+// The conflicts are named where shared memory costs time, and what is left without them is bounded
+// by the other ceilings and by the wavefronts that remain.
+TEST(Diagnose, BankConflictsWhereSharedMemoryCostsTime) {
+  auto k = examples::stream();
+  k.dram_pct = 10;
+  k.time_us = 400;
+  k.bank_wavefronts_per_request = 32;
+  k.bank_conflict_pct = 75;
+  k.shared_busy_pct = 80;
+  k.bound.name = "shared";
+  k.bound.time_us = 320;
+  k.bound.chain.push_back({"shared memory", "shared_us", "", "", 320, "us"});
+  EXPECT_EQ(binds(k), "bank_conflicts");
+  const auto found = diagnose(k).findings.front();
+  EXPECT_NE(found.remedy.find("swizzle"), std::string::npos);
+  EXPECT_NEAR(*found.estimate_us, 400 * (1 - 0.8 * 0.75), 1e-9);
+  k.bank_conflict_pct = 0;
+  EXPECT_EQ(binds(k), "shared_memory");
+  k.shared_busy_pct = 5;
+  k.bank_conflict_pct = 90;
+  EXPECT_NE(binds(k), "bank_conflicts");
+}
+
 TEST(Diagnose, EveryMechanismIsDocumented) {
   std::set<std::string_view> known;
   for (const auto& m : mechanisms()) { known.insert(m.name); }
@@ -162,6 +185,9 @@ TEST(Diagnose, EveryMechanismIsDocumented) {
   k.wave_efficiency_pct = 50;
   k.stall_pct = {{"barrier", 25}, {"lg_throttle", 25}, {"start", 25}, {"long_scoreboard", 25}};
   k.bytes_in_flight = 1000;
+  k.bank_wavefronts_per_request = 4;
+  k.bank_conflict_pct = 50;
+  k.shared_busy_pct = 70;
   const auto d = diagnose(k);
   EXPECT_GE(d.findings.size(), 8U);
   for (const auto& f : d.findings) {

@@ -99,6 +99,10 @@ gpu::GpuSpec random_gpu(Dice& dice, GpuKind kind) {
   g.clock.sm_max = g.clock.sm;
   g.clock.l2 = Hertz{dice.between(500, 2'000) * 1'000'000};
   g.l1.latency = Cycles{dice.between(5, 34)};  // 34 cycles at 600 MHz are less than 60 ns
+  g.shared_memory.latency = Cycles{dice.between(1, 60)};
+  g.shared_memory.bandwidth = BytesPerCycle{
+      dice.pick<std::int64_t>({32'000, 64'000, 128'000, 256'000, 37'500})};
+  g.architecture = dice.one_in(3) ? "sm_75" : "sm_90";  // Turing merges passes of loads
   return g;
 }
 

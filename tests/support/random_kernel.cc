@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "memory/bank_pattern.h"
 #include "occupancy/occupancy.h"
 
 namespace wavetail::tests {
@@ -33,6 +34,7 @@ class Programs {
 
  private:
   Op op(int loops, int nesting, std::int64_t lanes) {
+    if (kernel_.shared_memory.count() > 0 && dice_.one_in(3)) { return shared(loops); }
     switch (dice_.between(0, nesting < 3 ? 10 : 7)) {
       case 0:
       case 1: return arithmetic();
@@ -114,6 +116,62 @@ class Programs {
     if (a.walk == WalkKind::Strides) { a.strides = strides(a.width, loops); }
     a.offset = dice_.one_in(4) ? distance(a.width, 100) : 0;
     return o;
+  }
+
+  // Loads, stores and waits; the lanes of a pattern that leaves the block's memory come closer
+  // until it does not.
+  Op shared(int loops) {
+    Op o;
+    o.kind = dice_.pick<OpKind>({OpKind::SharedLoad, OpKind::SharedStore, OpKind::WaitShared});
+    if (o.kind == OpKind::WaitShared) {
+      o.count = dice_.one_in(3) ? dice_.between(1, 5) : 0;
+      return o;
+    }
+    o.count = dice_.one_in(2) ? 1 : dice_.between(1, 8);
+    kernel::SharedAccess& a = o.shared;
+    a.width = 1 << dice_.between(0, 4);
+    a.pattern = static_cast<kernel::SharedPattern>(dice_.between(0, 6));
+    const std::int64_t size = kernel_.shared_memory.count();
+    a.stride = dice_.between(0, 40) * a.width;
+    a.pitch = dice_.between(0, 40) * a.width;
+    a.per_line = static_cast<int>(dice_.between(0, gpu_.sm.warp_size));
+    for (std::int64_t n = dice_.between(1, gpu_.sm.warp_size); n > 0; --n) {
+      a.offsets.push_back(dice_.between(0, size / a.width - 1) * a.width);
+    }
+    a.seed = static_cast<std::uint64_t>(dice_.between(0, 1000));
+    a.bytes = dice_.between(1, size / a.width) * a.width;
+    if (dice_.one_in(2)) { a.swizzle = swizzle(a.width); }
+    a.lanes = dice_.one_in(6) ? static_cast<int>(dice_.between(1, gpu_.sm.warp_size)) : 0;
+    a.warp = dice_.between(0, 2) * a.width;
+    a.count = dice_.between(-2, 8) * a.width;
+    a.offset = dice_.one_in(4) ? dice_.between(0, 100) * a.width : 0;
+    for (int l = 0; l < loops; ++l) { a.loop.push_back(dice_.between(0, 8) * a.width); }
+    keep_inside(o, size);
+    return o;
+  }
+
+  kernel::Swizzle swizzle(int width) {
+    int base = 0;
+    while ((1 << base) < width) { ++base; }
+    const auto bits = static_cast<int>(dice_.between(1, 5));
+    return {bits, base, bits + static_cast<int>(dice_.between(0, 2))};
+  }
+
+  // Most trips of a loop of random kernels: 4; most warps: 8.
+  void keep_inside(Op& o, std::int64_t size) {
+    kernel::SharedAccess& a = o.shared;
+    const auto fits = [&] {
+      const auto e = memory::shared_extent(a, static_cast<int>(gpu_.sm.warp_size), 8, o.count,
+                                           std::vector<std::int64_t>(a.loop.size(), 4));
+      return e.low >= 0 && e.high <= size;
+    };
+    if (fits()) { return; }
+    a.warp = a.count = a.offset = 0;
+    a.loop.clear();
+    if (fits()) { return; }
+    a.swizzle = {};
+    a.pattern = size >= 16 * gpu_.sm.warp_size ? kernel::SharedPattern::Contiguous
+                                               : kernel::SharedPattern::Broadcast;
   }
 
   kernel::Strides strides(int width, int loops) {
@@ -210,7 +268,6 @@ kernel::Kernel random_kernel(Dice& dice, const gpu::GpuSpec& gpu, const std::str
   }
   while (!occupancy::occupy(gpu, occupancy::launch_of(k)).launchable && k.registers > 1) {
     k.registers = (k.registers + 1) / 2;
-    k.shared_memory = unit::Bytes{};
   }
   return k;
 }
