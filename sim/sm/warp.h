@@ -46,11 +46,13 @@ struct Warp {
   // its last result can be used by others.
   kernel::Pipe result_pipe = kernel::Pipe::Int32;
   std::int64_t chain_at = 0, result_at = 0;
-  // Scoreboard of loads: instruction n is bit n modulo 64 of `pending` until its data are there.
+  // Scoreboard of loads: instruction n is bit n modulo Code::scoreboard of `pending` until it is known
+  // when its data will be there, and of `unseen` until the warp has waited for it.
   std::uint32_t loads_issued = 0;
+  std::uint64_t unseen = 0;
   std::uint64_t pending = 0;
   std::uint64_t blocking = 0;  // the loads that the warp waits for, if any
-  Time latest_data;            // when the last of the returned data is there
+  Time latest_data;            // when the last of the data that are known of is there
   bool credited = false;       // credit for the next load or store has been granted
 };
 
