@@ -53,7 +53,7 @@ void Machine::start(Launch& launch) {
   launch.presence = std::vector<sm::Presence>(sms_.size());
   for (sm::Presence& p : launch.presence) {
     p.account.counters = &launch.counters;
-    p.account.stores_under_way = &launch.stores_under_way;
+    p.account.stores = &launch.stores;
   }
   resident_.push_back(&launch);
   if (launch.kernel->duration) {
@@ -62,9 +62,12 @@ void Machine::start(Launch& launch) {
         {end, Target::Device, static_cast<std::uint8_t>(Kind::StandInDone), 0, launch.id});
     return;
   }
-  launch.l2_bytes_at_start = Replay::held_bytes(launch, memory_.l2());
+  const Replay::Held held = Replay::held(launch, memory_.l2());
+  for (const memory::L2Directory::Census& array : held) {
+    launch.l2_bytes_at_start += array.lines * memory::kLineBytes;
+  }
   if (options_.replay) {
-    key_ = Replay::key(launch, memory_.l2());
+    key_ = Replay::key(launch, memory_.l2(), held);
     if (const auto repeated = replay_.repeat(key_, launch, memory_.l2())) {
       launch.replayed = true;
       launch.ended = wheel_.now() + repeated->duration;
@@ -82,13 +85,13 @@ void Machine::handle(const Event& e) {
   if (e.target == Target::Sm) {
     sms_[e.unit].handle(e);
     if (!draining_.empty()) { complete_drained(); }
-  } else if (e.target == Target::Memory) {
-    memory_.handle(e);
   } else if (e.kind == sm::kBlockFree) {
     block_free(e.unit, e.a);
   } else if (e.kind == static_cast<std::uint8_t>(Kind::Dispatch)) {
     dispatch_pending_ = false;
     dispatch();
+  } else if (e.kind == static_cast<std::uint8_t>(Kind::Drained)) {
+    complete_drained();
   } else {
     const auto done = std::find_if(resident_.begin(), resident_.end(),
                                    [&](const Launch* l) { return l->id == e.a; });
@@ -100,21 +103,20 @@ void Machine::handle(const Event& e) {
 }
 
 void Machine::prefetch(const Event& e) const {
-  const bool returns = e.target == Target::Sm &&
-                       e.kind == static_cast<std::uint8_t>(memory::SmNotice::LoadReturned);
-  if (returns || e.target == Target::Memory) {
-    memory_.prefetch(e.a);
-  } else if (e.target == Target::Sm && e.kind == static_cast<std::uint8_t>(sm::SmEvent::Wake)) {
+  if (e.target != Target::Sm) { return; }
+  if (e.kind == static_cast<std::uint8_t>(sm::SmEvent::Wake)) {
     sms_[e.unit].prefetch(e.a);
+  } else if (e.kind == static_cast<std::uint8_t>(memory::SmNotice::LoadsArrive) ||
+             e.kind == static_cast<std::uint8_t>(memory::SmNotice::StoresArrive)) {
+    memory_.prefetch(e.a);
   }
 }
 
 void Machine::prefetch_further(const Event& e) const {
-  if (e.target == Target::Memory) {
+  if (e.target == Target::Sm &&
+      (e.kind == static_cast<std::uint8_t>(memory::SmNotice::LoadsArrive) ||
+       e.kind == static_cast<std::uint8_t>(memory::SmNotice::StoresArrive))) {
     memory_.prefetch_tags(e.a);
-  } else if (e.target == Target::Sm &&
-             e.kind == static_cast<std::uint8_t>(memory::SmNotice::LoadReturned)) {
-    sms_[e.unit].prefetch(memory_.warp_of(e.a));
   }
 }
 
@@ -158,12 +160,18 @@ void Machine::retired(Launch& launch) {
 void Machine::complete_drained() {
   for (std::size_t i = 0; i < draining_.size();) {
     Launch& launch = *draining_[i];
-    if (launch.stores_under_way > 0) {
-      ++i;
+    const bool all_arrived = launch.stores.under_way == 0;
+    if (all_arrived && launch.stores.taken <= wheel_.now()) {
+      draining_.erase(draining_.begin() + static_cast<std::ptrdiff_t>(i));
+      complete(launch);
       continue;
     }
-    draining_.erase(draining_.begin() + static_cast<std::ptrdiff_t>(i));
-    complete(launch);
+    if (all_arrived && !launch.end_known) {
+      launch.end_known = true;
+      wheel_.schedule(
+          {launch.stores.taken, Target::Device, static_cast<std::uint8_t>(Kind::Drained), 0, 0});
+    }
+    ++i;
   }
 }
 

@@ -61,6 +61,7 @@ class Machine {
  private:
   enum class Kind : std::uint8_t {
     Dispatch,     // the block scheduler may place the next block
+    Drained,      // L2 has taken the last store of a launch
     StandInDone,  // a = launch: a stated or replayed duration is over
   };
 

@@ -37,21 +37,17 @@ std::int64_t step_of(std::int64_t n, std::int64_t coarse) {
 
 }  // namespace
 
-std::int64_t Replay::held_bytes(const sm::Launch& launch, const L2Directory& l2) {
-  std::int64_t lines = 0;
-  for (const L2Directory::Census& c : l2.census(ranges_of(launch))) { lines += c.lines; }
-  return lines * memory::kLineBytes;
+Replay::Held Replay::held(const sm::Launch& launch, const L2Directory& l2) {
+  return l2.census(ranges_of(launch));
 }
 
-Replay::Key Replay::key(const sm::Launch& launch, const L2Directory& l2) {
-  const std::vector<L2Directory::Range> ranges = ranges_of(launch);
+Replay::Key Replay::key(const sm::Launch& launch, const L2Directory& l2, const Held& held) {
   const std::int64_t coarse = std::max<std::int64_t>(1, l2.capacity_lines() / 256);
   Key key{launch.kernel_index, rounded(l2.lines(), coarse),
           rounded(l2.dirty_sectors(), 4 * coarse)};
-  const auto counts = l2.census(ranges);
-  for (std::size_t a = 0; a < counts.size(); ++a) {
-    key.push_back(step_of(counts[a].lines, coarse));
-    key.push_back(step_of(counts[a].dirty_sectors, 4 * coarse));
+  for (const L2Directory::Census& array : held) {
+    key.push_back(step_of(array.lines, coarse));
+    key.push_back(step_of(array.dirty_sectors, 4 * coarse));
   }
   return key;
 }

@@ -20,12 +20,14 @@ class Replay {
  public:
   using Key = std::vector<std::int64_t>;
 
-  // What the launch meets.
-  [[nodiscard]] static Key key(const sm::Launch& launch, const memory::L2Directory& l2);
+  using Held = std::vector<memory::L2Directory::Census>;
 
-  // Bytes of the launch's arrays that L2 holds.
-  [[nodiscard]] static std::int64_t held_bytes(const sm::Launch& launch,
-                                               const memory::L2Directory& l2);
+  // What L2 holds of each of the launch's arrays.
+  [[nodiscard]] static Held held(const sm::Launch& launch, const memory::L2Directory& l2);
+
+  // What the launch meets.
+  [[nodiscard]] static Key key(const sm::Launch& launch, const memory::L2Directory& l2,
+                               const Held& held);
 
   struct Repeated {
     unit::Duration duration;  // first block placed to last block retired

@@ -13,7 +13,7 @@ using unit::Duration;
 using unit::Time;
 
 // Which part of the machine handles the event.
-enum class Target : std::uint8_t { Sm, Memory, Device, Host };
+enum class Target : std::uint8_t { Sm, Device, Host };
 
 struct Event {
   Time time;

@@ -5,21 +5,6 @@
 
 namespace wavetail::memory {
 
-Time HbmChannel::read(const ChannelTiming& t, Time at, std::int64_t row, std::int64_t bursts) {
-  Duration service = t.burst * bursts;
-  Time start = std::max(at, writing_ ? busy_until_ + t.write_to_read : busy_until_);
-  writing_ = false;
-  Bank& bank = banks_[static_cast<std::size_t>(row) % banks_.size()];
-  if (bank.open_row != row) {
-    service = std::max(service, t.row_access);
-    start = std::max(start, bank.next_activate);
-    bank = {row, start + t.row_cycle};
-  }
-  busy_ += service;
-  busy_until_ = start + service;
-  return busy_until_;
-}
-
 Time HbmChannel::write(const ChannelTiming& t, Time at, std::int64_t bursts) {
   gathered_ += bursts;
   // While a batch drains its places become free one by one.

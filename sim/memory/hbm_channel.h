@@ -7,6 +7,7 @@
 // the burst time already contains.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <vector>
 
@@ -57,5 +58,21 @@ class HbmChannel {
   bool writing_ = false;  // the last burst was a write
   std::vector<Bank> banks_;
 };
+
+inline Time HbmChannel::read(const ChannelTiming& t, Time at, std::int64_t row,
+                             std::int64_t bursts) {
+  Duration service = t.burst * bursts;
+  Time start = std::max(at, writing_ ? busy_until_ + t.write_to_read : busy_until_);
+  writing_ = false;
+  Bank& bank = banks_[static_cast<std::size_t>(row) % banks_.size()];
+  if (bank.open_row != row) {
+    service = std::max(service, t.row_access);
+    start = std::max(start, bank.next_activate);
+    bank = {row, start + t.row_cycle};
+  }
+  busy_ += service;
+  busy_until_ = start + service;
+  return busy_until_;
+}
 
 }  // namespace wavetail::memory

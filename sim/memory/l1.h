@@ -9,8 +9,11 @@
 #include <vector>
 
 #include "memory/divider.h"
+#include "unit/quantity.h"
 
 namespace wavetail::memory {
+
+using unit::Time;
 
 inline constexpr std::uint32_t kNoRequest = 0xffffffffU;
 
@@ -20,21 +23,22 @@ class L1 {
 
   struct Lookup {
     std::uint8_t hit = 0;                // sectors present
-    std::uint8_t pending = 0;            // sectors on their way, with `request`
+    std::uint8_t pending = 0;            // sectors on their way
     std::uint8_t miss = 0;               // sectors to fetch
-    std::uint32_t request = kNoRequest;  // the fill that brings the pending ones
+    std::uint32_t request = kNoRequest;  // the fill that brings the pending ones, if not known when
+    Time ready;                          // when they are there, if that is known
     std::int32_t
         way = -1;  // where the line lives; -1: no way could be had, fetch without allocation
   };
 
-  // Looks up `sectors` of `line`; allocates the line if it is absent and a way can be had.
-  [[nodiscard]] Lookup find(std::int64_t line, std::uint8_t sectors);
+  // Looks up `sectors` of `line` at `now`; allocates the line if it is absent and a way can be had.
+  [[nodiscard]] Lookup find(std::int64_t line, std::uint8_t sectors, Time now);
 
   // The missing sectors of a looked-up line are on their way with `request`.
   void await(const Lookup& at, std::uint32_t request);
 
-  // The fill for `line` that `request` brought has arrived.
-  void fill(std::int64_t line, std::uint32_t request);
+  // The fill for `line` that `request` brings will be there at `ready`.
+  void due(std::int64_t line, std::uint32_t request, Time ready);
 
   // Forgets everything (a kernel starts); lines still pending are forgotten too.
   void invalidate();
@@ -49,11 +53,15 @@ class L1 {
     std::uint64_t epoch : 16 = 0;
     std::uint64_t valid : 4 = 0;
     std::uint64_t pending : 4 = 0;
-    std::uint32_t request = kNoRequest;
+    // Of the pending sectors: when they are there, in picoseconds, or ~request if not known yet.
+    std::int64_t due = 0;
+
+    [[nodiscard]] bool awaits_request() const { return due < 0; }
   };
 
   [[nodiscard]] std::size_t first_way(std::int64_t line) const;
-  [[nodiscard]] std::int32_t victim(std::size_t first);
+  [[nodiscard]] std::int32_t victim(std::size_t first, Time now);
+  static void settle(Way& way, Time now);
 
   [[nodiscard]] bool holds(const Way& way, std::int64_t line) const {
     return way.epoch == epoch_ && way.line == static_cast<std::uint64_t>(line);

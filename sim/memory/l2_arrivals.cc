@@ -9,8 +9,6 @@
 
 namespace wavetail::memory {
 
-using event::Target;
-
 namespace {
 
 constexpr int kSectorsPerWord = 64;
@@ -68,41 +66,46 @@ System::Place System::place(std::int64_t chunk) const {
   const std::uint64_t start = channels_divider_.remainder(mix(round) >> 24);
   std::uint64_t channel = within + start;
   channel -= channel >= channels_divider_.divisor() ? channels_divider_.divisor() : 0;
-  return {static_cast<std::size_t>(channel),
-          static_cast<std::int64_t>(chunks_per_row_.quotient(round))};
+  return {round, within, channel};
 }
 
-// A piece takes its slice, then, for what is missing, its channel.
-System::PieceTimes System::serve(const Piece& piece, result::Counters& counters) {
-  const Place at = place(piece.chunk);
-  const auto slot = slices_[slice_of_channel_[at.channel]].reserve(
-      wheel_.now(), timing_.slice[static_cast<std::size_t>(piece.sectors)]);
-  if (piece.bursts == 0) { return {slot.start, slot.end}; }
-  counters.dram_read_bytes += piece.bursts * 2 * kSectorBytes;
-  return {slot.start, channels_[at.channel].read(timing_.channel, slot.end + timing_.to_dram,
-                                                 at.row, piece.bursts) +
-                          timing_.from_dram};
+// The place of `chunk`, which follows the one at p.
+System::Place System::after(const Place& p, std::int64_t chunk) const {
+  if (p.within + 1 == channels_divider_.divisor()) { return place(chunk); }
+  const std::uint64_t channel = p.channel + 1 == channels_divider_.divisor() ? 0 : p.channel + 1;
+  return {p.round, p.within + 1, channel};
 }
 
 // Serves the sectors `wanted` of one word of a page's bitmap; those in `fetched` come from DRAM.
-// Notes when fills will be there; returns when the last slice turned to its piece, and when the
-// first and the last piece have their data.
-System::Served System::serve_word(std::int64_t page, std::uint32_t frame, int word,
-                                  std::uint64_t wanted, std::uint64_t fetched,
-                                  result::Counters& counters) {
-  Served served{Time{}, Time{INT64_MAX}, Time{}};
+// Each interleave unit takes its slice, then, for what is missing, its channel; it is noted when
+// fills will be there.
+void System::serve_word(Time at, std::int64_t page, std::uint32_t frame, int word,
+                        std::uint64_t wanted, std::uint64_t fetched, result::Counters& counters,
+                        Served& served) {
   const int width = std::min(kSectorsPerWord, 4 << chunk_shift_);
   const std::uint64_t unit = width == kSectorsPerWord ? ~0ULL : (1ULL << width) - 1;
+  std::int64_t known = INT64_MIN;  // the chunk whose place is known
+  Place where{};
   for (std::uint64_t rest = wanted; rest != 0;) {
     const int low = std::countr_zero(rest) & ~(width - 1);
     const std::uint64_t sectors = (wanted >> low) & unit;
     const std::uint64_t missing = (fetched >> low) & unit;
     rest &= ~(unit << low);
-    const std::int64_t line = page * kLinesPerPage + word * 16 + low / 4;
-    const Piece piece{line >> chunk_shift_, std::popcount(sectors), std::popcount(bursts(missing))};
-    const PieceTimes times = serve(piece, counters);
-    served.taken = std::max(served.taken, times.taken);
-    Time ready = times.ready;
+    const std::int64_t chunk = (page * kLinesPerPage + word * 16 + low / 4) >> chunk_shift_;
+    where = chunk == known + 1 ? after(where, chunk) : place(chunk);
+    known = chunk;
+    const auto slot = slices_[slice_of_channel_[where.channel]].reserve(
+        at, timing_.slice[static_cast<std::size_t>(std::popcount(sectors))]);
+    served.taken = std::max(served.taken, slot.start);
+    Time ready = slot.end;
+    if (missing != 0) {
+      const int count = std::popcount(bursts(missing));
+      counters.dram_read_bytes += count * 2 * kSectorBytes;
+      ready = channels_[where.channel].read(
+                  timing_.channel, slot.end + timing_.to_dram,
+                  static_cast<std::int64_t>(chunks_per_row_.quotient(where.round)), count) +
+              timing_.from_dram;
+    }
     for (int fill = low; fill < low + width; fill += kSectorsPerFill) {
       const int group = (word * kSectorsPerWord + fill) / kSectorsPerFill;
       if (missing != 0) { l2_.set_ready(frame, group, ready); }
@@ -111,48 +114,87 @@ System::Served System::serve_word(std::int64_t page, std::uint32_t frame, int wo
     served.first = std::min(served.first, ready);
     served.last = std::max(served.last, ready);
   }
-  return served;
 }
 
-void System::load_arrives(std::uint32_t id) {
-  Request& r = requests_[id];
+// The part of a load that lies in one page.
+void System::serve_read(Time at, std::int64_t page, const L2Directory::Sectors& touched,
+                        result::Counters& c, Served& served) {
+  const std::uint32_t frame = l2_.find_or_claim(page);
+  for (int word = 0; word < 2; ++word) {
+    const std::uint64_t wanted = touched[static_cast<std::size_t>(word)];
+    if (wanted == 0) { continue; }
+    const std::uint64_t valid = l2_.valid(frame)[static_cast<std::size_t>(word)];
+    const std::uint64_t fetched = whole_bursts(wanted & ~valid);
+    c.l2_hit_sectors += std::popcount(wanted & valid);
+    if (fetched != 0) {
+      c.l2_fill_bytes += bytes_of(fetched);
+      l2_.install(frame, word, fetched, 0);
+    }
+    serve_word(at, page, frame, word, wanted, fetched, c, served);
+  }
+  served.last = std::max(served.last, make_room(at, frame, c));
+}
+
+std::span<const System::Finished> System::loads_arrive(std::uint32_t parcel) {
+  finished_.clear();
+  const std::uint32_t id = parcel & kIdMask;
+  const Request& r = requests_[id];
+  std::uint32_t which = parcel >> kIdBits;
+  const int first = std::countr_zero(which);
+  const bool far = is_far(r.sm, r.base_line + r.shape->delta[0] + first * r.line_stride);
+  for (; which != 0; which &= which - 1) { load_arrives(id, r, std::countr_zero(which), far); }
+  return finished_;
+}
+
+// Access n of a load request reaches its partition.
+void System::load_arrives(std::uint32_t id, const Request& r, int n, bool far) {
   result::Counters& c = *r.account->counters;
+  const Time at = arrival(r, n, far);
   c.l2_read_sectors += r.shape->sectors;
-  Served all{Time{}, Time{INT64_MAX}, Time{}};
-  for_each_page(
-      *r.shape, r.base_line,
-      [&](std::int64_t page, const L2Directory::Sectors& touched, const L2Directory::Sectors&) {
-        const std::uint32_t frame = l2_.find_or_claim(page);
-        const L2Directory::Sectors valid = l2_.valid(frame);
-        for (int word = 0; word < 2; ++word) {
-          const auto w = static_cast<std::size_t>(word);
-          if (touched[w] == 0) { continue; }
-          const std::uint64_t fetched = whole_bursts(touched[w] & ~valid[w]);
-          c.l2_hit_sectors += std::popcount(touched[w] & valid[w]);
-          c.l2_fill_bytes += bytes_of(fetched);
-          l2_.install(frame, word, fetched, 0);
-          const Served served = serve_word(page, frame, word, touched[w], fetched, c);
-          all.first = std::min(all.first, served.first);
-          all.last = std::max(all.last, served.last);
-        }
-        all.last = std::max(all.last, make_room(frame, c));
-      });
-  const Duration back = timing_.from_l2 + (r.far ? timing_.far_extra : Duration{0});
-  r.first_data = all.first + back;
-  wheel_.schedule(
-      {all.last + back, Target::Sm, static_cast<std::uint8_t>(SmNotice::LoadReturned), r.sm, id});
+  Served served;
+  for_each_page(*r.shape, r.base_line + n * r.line_stride,
+                [&](std::int64_t page, const L2Directory::Sectors& touched,
+                    const L2Directory::Sectors&) { serve_read(at, page, touched, c, served); });
+  const Duration back = timing_.from_l2 + (far ? timing_.far_extra : Duration{0});
+  const Time done = way_back(r, n, served.first + back, served.last + back);
+  if (r.has_extra) {
+    resolve(id, done);
+    return;
+  }
+  finished_.push_back({r.warp, static_cast<std::uint8_t>(r.sequence + n), r.lines, done});
+  if (--requests_[id].waits == 0) { release_request(id); }
+}
+
+std::span<const System::Accepted> System::stores_arrive(std::uint32_t parcel) {
+  accepted_.clear();
+  const std::uint32_t id = parcel & kIdMask;
+  Request& r = requests_[id];
+  std::uint32_t which = parcel >> kIdBits;
+  const int first = std::countr_zero(which);
+  const bool far = is_far(r.sm, r.base_line + r.shape->delta[0] + first * r.line_stride);
+  for (; which != 0; which &= which - 1) {
+    const Time taken = store_arrives(r, std::countr_zero(which), far);
+    accepted_.push_back({r.lines, taken});
+    Stores& stores = *r.account->stores;
+    --stores.under_way;
+    stores.taken = std::max(stores.taken, taken);
+    --r.waits;
+  }
+  if (r.waits == 0) { release_request(id); }
+  return accepted_;
 }
 
 // The store is accepted when every slice has turned to its piece and L2 has room. Full sectors
 // replace what was there; a sector that is only partly written and not held is
 // fetched, which nobody waits for but which costs the channel its burst.
-void System::store_arrives(std::uint32_t id) {
-  Request& r = requests_[id];
+Time System::store_arrives(const Request& r, int n, bool far) {
   result::Counters& c = *r.account->counters;
+  const Time at = arrival(r, n, far);
   c.l2_write_sectors += r.shape->sectors;
-  Time accepted = wheel_.now();
+  Served served;
+  served.taken = at;
   for_each_page(
-      *r.shape, r.base_line,
+      *r.shape, r.base_line + n * r.line_stride,
       [&](std::int64_t page, const L2Directory::Sectors& touched,
           const L2Directory::Sectors& covered) {
         const std::uint32_t frame = l2_.find_or_claim(page);
@@ -164,20 +206,18 @@ void System::store_arrives(std::uint32_t id) {
           c.l2_hit_sectors += std::popcount(touched[w] & valid[w]);
           c.l2_fill_bytes += bytes_of(fetched);
           l2_.install(frame, word, fetched | touched[w], touched[w]);
-          const Served served = serve_word(page, frame, word, touched[w], fetched, c);
-          accepted = std::max(accepted, served.taken);
+          serve_word(at, page, frame, word, touched[w], fetched, c, served);
         }
-        accepted = std::max(accepted, make_room(frame, c));
+        served.taken = std::max(served.taken, make_room(at, frame, c));
       });
-  wheel_.schedule(
-      {accepted, Target::Sm, static_cast<std::uint8_t>(SmNotice::StoreAccepted), r.sm, id});
+  return served.taken;
 }
 
-Time System::make_room(std::uint32_t keep, result::Counters& counters) {
+Time System::make_room(Time at, std::uint32_t keep, result::Counters& counters) {
   Time accepted{0};
   if (l2_.lines() > l2_.capacity_lines()) {
     l2_.shrink(keep, [&](std::int64_t page, const L2Directory::Sectors& dirty) {
-      accepted = std::max(accepted, write_back(page, dirty, counters));
+      accepted = std::max(accepted, write_back(at, page, dirty, counters));
     });
   }
   return accepted;
@@ -185,7 +225,7 @@ Time System::make_room(std::uint32_t keep, result::Counters& counters) {
 
 // The dirty bursts of an evicted page join the write queues of their channels. Returns when the
 // last queue has taken its share.
-Time System::write_back(std::int64_t page, const L2Directory::Sectors& dirty,
+Time System::write_back(Time at, std::int64_t page, const L2Directory::Sectors& dirty,
                         result::Counters& counters) {
   Time accepted{0};
   const int width = std::min(kSectorsPerWord, 4 << chunk_shift_);
@@ -200,7 +240,7 @@ Time System::write_back(std::int64_t page, const L2Directory::Sectors& dirty,
       const std::int64_t line = page * kLinesPerPage + word * 16 + low / 4;
       HbmChannel& channel = channels_[place(line >> chunk_shift_).channel];
       const int count = std::popcount(bursts((sectors >> low) & unit));
-      accepted = std::max(accepted, channel.write(timing_.channel, wheel_.now(), count));
+      accepted = std::max(accepted, channel.write(timing_.channel, at, count));
     }
   }
   return accepted;

@@ -6,7 +6,6 @@
 
 namespace wavetail::memory {
 
-using event::Event;
 using event::Target;
 
 System::System(const gpu::GpuSpec& spec, const Clocks& clocks, event::Wheel& wheel,
@@ -21,9 +20,9 @@ System::System(const gpu::GpuSpec& spec, const Clocks& clocks, event::Wheel& whe
       partitions_(static_cast<std::uint64_t>(spec.l2.partitions)),
       l2_(spec.l2.capacity.count() / kLineBytes),
       slices_(static_cast<std::size_t>(spec.l2.slices)),
+      egress_(static_cast<std::size_t>(spec.sms())),
       ingress_(static_cast<std::size_t>(spec.sms())),
-      gpc_ingress_(spec.gpcs.size()),
-      egress_(static_cast<std::size_t>(spec.sms())) {
+      gpc_ingress_(spec.gpcs.size()) {
   for (std::int64_t c = 0; c < spec.hbm.channels; ++c) {
     const auto gathered = mix(seed + static_cast<std::uint64_t>(c)) %
                           static_cast<std::uint64_t>(timing_.channel.drain_bursts);
@@ -44,34 +43,41 @@ System::System(const gpu::GpuSpec& spec, const Clocks& clocks, event::Wheel& whe
   }
 }
 
-std::uint32_t System::new_request(const Access& access, const Shape* shape) {
+std::uint32_t System::new_request(const Access& access) {
   std::uint32_t id;
   if (free_requests_.empty()) {
     id = static_cast<std::uint32_t>(requests_.size());
     requests_.emplace_back();
+    extras_.emplace_back();
   } else {
     id = free_requests_.back();
     free_requests_.pop_back();
   }
   Request& r = requests_[id];
-  r = Request{};
-  r.shape = shape;
+  r.shape = access.shape;
   r.base_line = access.base_line;
+  r.line_stride = access.line_stride;
   r.account = access.account;
   r.issued = access.issued;
+  r.ready = Time{};
+  r.issue_step = static_cast<std::uint16_t>(access.issue_step.count());
+  r.depart_step = static_cast<std::uint16_t>(access.depart_step.count());
   r.warp = access.warp;
   r.sm = access.sm;
   r.sequence = access.sequence;
   r.lines = static_cast<std::uint8_t>(access.shape->lines);
-  if (access.own_shape && shape == access.shape) {
-    r.own_shape = keep_shape(*shape);
-    r.shape = &shapes_[static_cast<std::size_t>(r.own_shape)];
-  }
+  r.waits = access.count;
+  r.has_extra = false;
+  if (access.own_shape) { give_own_shape(id, *access.shape); }
   return id;
 }
 
 void System::release_request(std::uint32_t id) {
-  if (requests_[id].own_shape >= 0) { free_shapes_.push_back(requests_[id].own_shape); }
+  if (requests_[id].has_extra) {
+    Extra& extra = extras_[id];
+    if (extra.own_shape >= 0) { free_shapes_.push_back(extra.own_shape); }
+    extra = Extra{};
+  }
   free_requests_.push_back(id);
 }
 
@@ -86,24 +92,41 @@ std::int32_t System::keep_shape(const Shape& shape) {
   return slot;
 }
 
-System::LoadOutcome System::load(const Access& access) {
-  result::Counters& c = *access.account->counters;
-  ++c.load_requests;
-  c.load_sectors += access.shape->sectors;
-  c.useful_load_bytes += access.shape->useful_bytes;
-  c.distinct_bytes += access.shape->distinct_bytes;
-  if (!access.bypass_l1) { return load_through_l1(access); }
-  const std::uint32_t id = new_request(access, access.shape);
-  requests_[id].waits = 1;
-  requests_[id].bytes = access.shape->sectors * kSectorBytes;
-  send(id, access.departs);
-  return {};
+void System::give_own_shape(std::uint32_t id, const Shape& shape) {
+  Extra& extra = extras_[id];
+  if (extra.own_shape >= 0) { free_shapes_.push_back(extra.own_shape); }
+  extra.own_shape = keep_shape(shape);
+  requests_[id].shape = &shapes_[static_cast<std::size_t>(extra.own_shape)];
+  requests_[id].has_extra = true;
+}
+
+namespace {
+
+void count_load(result::Counters& c, const Shape& shape, int n) {
+  c.load_requests += n;
+  c.load_sectors += n * shape.sectors;
+  c.useful_load_bytes += n * shape.useful_bytes;
+  c.distinct_bytes += n * shape.distinct_bytes;
+}
+
+}  // namespace
+
+void System::stream(const Access& access) {
+  Account& account = *access.account;
+  count_load(*account.counters, *access.shape, access.count);
+  const std::int64_t bytes = access.shape->sectors * kSectorBytes;
+  for (int n = 0; n < access.count; ++n) {
+    account.in_flight.depart(access.issued + access.issue_step * n, bytes);
+  }
+  send(new_request(access), access.departs + timing_.to_l2, access.count, SmNotice::LoadsArrive);
 }
 
 // Splits the instruction into sectors that L1 has, sectors that are on their way already, and the
 // rest, which becomes a request of its own.
-System::LoadOutcome System::load_through_l1(const Access& access) {
+System::LoadOutcome System::load(const Access& access) {
   const Shape& shape = *access.shape;
+  result::Counters& c = *access.account->counters;
+  count_load(c, shape, 1);
   L1& l1 = l1_[access.sm];
   Shape& rest = rest_;
   rest.lines = rest.sectors = 0;
@@ -111,13 +134,19 @@ System::LoadOutcome System::load_through_l1(const Access& access) {
   merged_with_.clear();
   int hits = 0;
   int pending = 0;
+  Time ready = access.departs + timing_.l1_hit;
   for (int i = 0; i < shape.lines; ++i) {
     const auto n = static_cast<std::size_t>(i);
-    const L1::Lookup found = l1.find(access.base_line + shape.delta[n], shape.mask[n]);
+    const L1::Lookup found = l1.find(access.base_line + shape.delta[n], shape.mask[n],
+                                     access.departs);
     hits += std::popcount(found.hit);
-    pending += std::popcount(found.pending);
-    if (found.pending != 0 && (merged_with_.empty() || merged_with_.back() != found.request)) {
-      merged_with_.push_back(found.request);
+    if (found.pending != 0) {
+      pending += std::popcount(found.pending);
+      ready = std::max(ready, found.ready);
+      if (found.request != kNoRequest &&
+          (merged_with_.empty() || merged_with_.back() != found.request)) {
+        merged_with_.push_back(found.request);
+      }
     }
     if (found.miss != 0) {
       const auto m = static_cast<std::size_t>(rest.lines++);
@@ -127,39 +156,40 @@ System::LoadOutcome System::load_through_l1(const Access& access) {
       rest.sectors += std::popcount(found.miss);
     }
   }
-  access.account->counters->l1_sectors += shape.sectors;
-  access.account->counters->l1_hit_sectors += hits;
-  access.account->counters->l1_pending_sectors += pending;
-  if (rest.lines == 0 && merged_with_.empty()) { return {true, access.departs + timing_.l1_hit}; }
-  const bool whole = rest.sectors == shape.sectors;
-  const std::uint32_t id = new_request(access, &shape);
-  if (!whole) {
-    if (requests_[id].own_shape >= 0) { free_shapes_.push_back(requests_[id].own_shape); }
-    requests_[id].own_shape = keep_shape(rest);
-    requests_[id].shape = &shapes_[static_cast<std::size_t>(requests_[id].own_shape)];
-  }
-  for (const std::uint32_t other : merged_with_) {
-    std::uint32_t node = free_dependents_;
-    if (node == kNone) {
-      node = static_cast<std::uint32_t>(dependents_.size());
-      dependents_.emplace_back();
-    } else {
-      free_dependents_ = dependents_[node].next;
-    }
-    dependents_[node] = {id, requests_[other].dependents};
-    requests_[other].dependents = node;
-  }
-  requests_[id].waits = static_cast<std::uint16_t>(merged_with_.size());
+  c.l1_sectors += shape.sectors;
+  c.l1_hit_sectors += hits;
+  c.l1_pending_sectors += pending;
+  if (rest.lines == 0 && merged_with_.empty()) { return {true, ready}; }
+  const std::uint32_t id = new_request(access);
+  Request& r = requests_[id];
+  r.has_extra = true;
+  r.ready = ready;
+  if (rest.sectors != shape.sectors) { give_own_shape(id, rest); }
+  for (const std::uint32_t other : merged_with_) { depend_on(other, id); }
+  r.waits = static_cast<std::uint8_t>(merged_with_.size());
   if (rest.lines > 0) {
-    ++requests_[id].waits;
+    ++r.waits;
     for (std::size_t m = 0; m < static_cast<std::size_t>(rest.lines); ++m) {
       l1.await(missed_[m], id);
     }
-    requests_[id].in_l1 = true;
-    requests_[id].bytes = rest.sectors * kSectorBytes;
-    send(id, access.departs);
+    extras_[id].in_l1 = true;
+    access.account->in_flight.depart(access.issued, rest.sectors * kSectorBytes);
+    send(id, access.departs + timing_.to_l2, 1, SmNotice::LoadsArrive);
   }
   return {};
+}
+
+// Load `id` needs lines that `other` brings.
+void System::depend_on(std::uint32_t other, std::uint32_t id) {
+  std::uint32_t node = free_dependents_;
+  if (node == kNone) {
+    node = static_cast<std::uint32_t>(dependents_.size());
+    dependents_.emplace_back();
+  } else {
+    free_dependents_ = dependents_[node].next;
+  }
+  dependents_[node] = {id, extras_[other].dependents};
+  extras_[other].dependents = node;
 }
 
 bool System::is_far(std::uint16_t sm, std::int64_t line) const {
@@ -167,76 +197,84 @@ bool System::is_far(std::uint16_t sm, std::int64_t line) const {
   return partitions_.remainder(page >> 20) != side_of_sm_[sm];
 }
 
-// A load request is small; its way out is a constant delay.
-void System::send(std::uint32_t id, Time departs) {
+// The request's way out is a constant delay, longer to the far partition: its accesses arrive as
+// one event at each partition, when the first of them does, and are handled each at its own time.
+void System::send(std::uint32_t id, Time arrives, int count, SmNotice notice) {
   Request& r = requests_[id];
-  r.account->in_flight.depart(r.issued, r.bytes);
-  r.far = is_far(r.sm, r.base_line + r.shape->delta[0]);
-  const Time arrives = departs + timing_.to_l2 + (r.far ? timing_.far_extra : Duration{0});
-  wheel_.schedule(
-      {arrives, Target::Memory, static_cast<std::uint8_t>(Kind::LoadArrives), r.sm, id});
+  r.way_to_l2 = static_cast<std::uint32_t>((arrives - r.issued).count());
+  std::uint32_t far = 0;
+  std::int64_t line = r.base_line + r.shape->delta[0];
+  for (int n = 0; n < count; ++n, line += r.line_stride) {
+    far |= (is_far(r.sm, line) ? 1U : 0U) << n;
+  }
+  const std::uint32_t near = ((1U << count) - 1) & ~far;
+  for (const std::uint32_t part : {near, far}) {
+    if (part == 0) { continue; }
+    wheel_.schedule({arrival(r, std::countr_zero(part), part == far), Target::Sm,
+                     static_cast<std::uint8_t>(notice), r.sm, id | part << kIdBits});
+  }
+}
+
+// When access n of the request reaches the L2.
+Time System::arrival(const Request& r, int n, bool far) const {
+  const Duration way{r.way_to_l2 + n * r.depart_step};
+  return r.issued + way + (far ? timing_.far_extra : Duration{0});
 }
 
 void System::store(const Access& access) {
   result::Counters& c = *access.account->counters;
   const Shape& shape = *access.shape;
-  ++c.store_requests;
-  c.store_sectors += shape.sectors;
-  c.useful_store_bytes += shape.useful_bytes;
-  c.distinct_bytes += shape.distinct_bytes;
-  c.egress_bytes += shape.sectors * kSectorBytes;
-  ++*access.account->stores_under_way;
-  const std::uint32_t id = new_request(access, access.shape);
-  const auto out = egress_[access.sm].reserve(
-      access.departs, timing_.egress[static_cast<std::size_t>(shape.sectors)]);
-  const bool far = is_far(access.sm, access.base_line + shape.delta[0]);
-  const Time arrives = out.end + timing_.to_l2 + (far ? timing_.far_extra : Duration{0});
-  wheel_.schedule(
-      {arrives, Target::Memory, static_cast<std::uint8_t>(Kind::StoreArrives), access.sm, id});
+  const int n = access.count;
+  c.store_requests += n;
+  c.store_sectors += n * shape.sectors;
+  c.useful_store_bytes += n * shape.useful_bytes;
+  c.distinct_bytes += n * shape.distinct_bytes;
+  c.egress_bytes += n * shape.sectors * kSectorBytes;
+  access.account->stores->under_way += n;
+  const Duration each = timing_.egress[static_cast<std::size_t>(shape.sectors)];
+  const auto out = egress_[access.sm].reserve(access.departs, each * n);
+  const std::uint32_t id = new_request(access);
+  requests_[id].depart_step = static_cast<std::uint16_t>(
+      std::min(std::max(each, access.depart_step), kLongestStep).count());
+  send(id, out.start + each + timing_.to_l2, n, SmNotice::StoresArrive);
 }
 
-void System::handle(const Event& e) {
-  switch (static_cast<Kind>(e.kind)) {
-    case Kind::LoadArrives: load_arrives(e.a); break;
-    case Kind::StoreArrives: store_arrives(e.a); break;
+void System::prefetch_tags(std::uint32_t parcel) const {
+  const Request& r = requests_[parcel & kIdMask];
+  std::int64_t line = r.base_line + r.shape->delta[0];
+  for (std::uint32_t which = parcel >> kIdBits; which != 0; which >>= 1, line += r.line_stride) {
+    if ((which & 1) != 0) { l2_.prefetch(line / kLinesPerPage); }
   }
 }
 
-void System::prefetch_tags(std::uint32_t request) const {
-  const Request& r = requests_[request];
-  l2_.prefetch((r.base_line + r.shape->delta[0]) / kLinesPerPage);
-}
-
-int System::accepted(std::uint32_t request) {
-  const Request& r = requests_[request];
-  --*r.account->stores_under_way;
-  release_request(request);
-  return r.lines;
-}
-
-// The data cross the GPC's and the SM's port: they could start when the first piece was there and
+// The data cross the GPC's and the SM's port: they can start when the first piece is there and
 // cannot end before the last one has followed.
-void System::finish_trip(std::uint32_t id) {
-  finished_.clear();
-  Request& r = requests_[id];
+Time System::way_back(const Request& r, int n, Time first, Time last) {
   result::Counters& c = *r.account->counters;
-  const auto sectors = static_cast<std::size_t>(r.bytes / kSectorBytes);
-  const Time now = wheel_.now();
-  const Time
-      gpc = gpc_ingress_[gpc_of_sm_[r.sm]].reserve(r.first_data, timing_.gpc_ingress[sectors]).end;
-  const Time port = ingress_[r.sm].reserve(r.first_data, timing_.ingress[sectors]).end;
-  const Time done = std::max({port, gpc, now + timing_.ingress[1]});
-  c.ingress_bytes += r.bytes;
-  c.latency_bytes += r.bytes;
-  c.latency_ps_sum += (done - r.issued).count() * r.bytes;
-  r.account->in_flight.arrive(now, done, r.bytes);
-  if (r.in_l1) {
+  const auto sectors = static_cast<std::size_t>(r.shape->sectors);
+  const std::int64_t bytes = r.shape->sectors * kSectorBytes;
+  const Time gpc = gpc_ingress_[gpc_of_sm_[r.sm]].reserve(first, timing_.gpc_ingress[sectors]);
+  const Time port = ingress_[r.sm].reserve(first, timing_.ingress[sectors]);
+  const Time done = std::max({port, gpc, last + timing_.ingress[1]});
+  c.ingress_bytes += bytes;
+  c.latency_bytes += bytes;
+  c.latency_ps_sum += (done - r.issued - Duration{n * r.issue_step}).count() * bytes;
+  r.account->in_flight.arrive(wheel_.now(), done, bytes);
+  return done;
+}
+
+// A load through L1 is on its way back: L1 learns when its lines will be there, and so do the loads
+// that wait for them.
+void System::resolve(std::uint32_t id, Time done) {
+  const Request& r = requests_[id];
+  const Extra extra = extras_[id];
+  if (extra.in_l1) {
     L1& l1 = l1_[r.sm];
     for (int i = 0; i < r.shape->lines; ++i) {
-      l1.fill(r.base_line + r.shape->delta[static_cast<std::size_t>(i)], id);
+      l1.due(r.base_line + r.shape->delta[static_cast<std::size_t>(i)], id, done);
     }
   }
-  std::uint32_t node = r.dependents;
+  std::uint32_t node = extra.dependents;
   while (node != kNone) {
     const Dependent d = dependents_[node];
     dependents_[node].next = free_dependents_;
@@ -247,12 +285,12 @@ void System::finish_trip(std::uint32_t id) {
   part_arrived(id, done);
 }
 
-// One of the fills that a load waits for is there.
+// It is known when one of the fills that a load through L1 waits for will be there.
 void System::part_arrived(std::uint32_t id, Time ready) {
   Request& r = requests_[id];
-  r.first_data = std::max(r.first_data, ready);
+  r.ready = std::max(r.ready, ready);
   if (--r.waits == 0) {
-    finished_.push_back({r.warp, r.sequence, r.lines, r.first_data});
+    finished_.push_back({r.warp, r.sequence, r.lines, r.ready});
     release_request(id);
   }
 }

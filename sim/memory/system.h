@@ -1,17 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 // The memory below the SMs' load/store units: L1 caches, crossbar, L2 slices, HBM channels.
 //
-// The life of a load here: load() looks up L1; what misses leaves as one request and reaches the L2
-// as one event (load_arrives), where every 256-byte piece takes its slice and, if it is not held,
-// its HBM channel; when the last piece is back at the SM's crossbar port the SM gets a LoadReturned
-// event and calls returned(), which takes the port, fills L1 and says which loads are complete and
-// when.
+// The life of a load here: load() looks up L1; what misses leaves as one request, and a run of
+// streaming loads as one request for all of them. It reaches the L2 as one event (two, if the run
+// spreads over both partitions): the SM gets a LoadsArrive and calls loads_arrive(). There every
+// 256-byte piece takes its slice and, if it is not held, its HBM channel. From then on nothing can
+// change the way back: the times at which the data cross the GPC's and the SM's port are booked
+// ahead (event::Calendar), L1 learns when its lines will be there, and the SM when each load is
+// complete. No further event is needed.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <deque>
+#include <span>
 #include <vector>
 
+#include "event/calendar.h"
 #include "event/server.h"
 #include "event/wheel.h"
 #include "memory/in_flight.h"
@@ -25,77 +30,85 @@ namespace wavetail::memory {
 
 // Event kinds that this room sends to an SM (Target::Sm).
 enum class SmNotice : std::uint8_t {
-  LoadReturned = 100,   // a: request; call returned()
-  StoreAccepted = 101,  // a: request; call accepted()
+  LoadsArrive = 100,   // at the L2; a: parcel; call loads_arrive()
+  StoresArrive = 101,  // a: parcel; call stores_arrive()
+};
+
+// The stores of a launch, on all SMs.
+struct Stores {
+  std::int64_t under_way = 0;  // on their way to L2
+  Time taken;                  // when L2 has taken the last of the others
 };
 
 // What a launch does on one SM is booked here.
 struct Account {
   result::Counters* counters = nullptr;
-  std::int64_t* stores_under_way = nullptr;  // of the launch, on all SMs
+  Stores* stores = nullptr;
   InFlight in_flight;
 };
 
-// One warp instruction to global memory.
+// Warp instructions to global memory: one, or a run of up to kMaxRun alike.
 struct Access {
   const Shape* shape = nullptr;  // stays valid until the access is complete, unless `own_shape`
   std::int64_t base_line = 0;    // line number of the base address
+  std::int64_t line_stride = 0;  // from one to the next
   std::uint16_t sm = 0;
   std::uint16_t warp = 0;     // the SM's own token
-  std::uint8_t sequence = 0;  // the SM's own token
-  bool bypass_l1 = false;
-  bool own_shape = false;  // copy the shape: the caller's will change
-  Time issued;             // when the warp issued it
-  Time departs;            // when it leaves the load/store unit
+  std::uint8_t sequence = 0;  // the SM's own token; each further access has the next number
+  std::uint8_t count = 1;
+  bool own_shape = false;  // copy the shape: the caller's will change; only for one
+  Time issued;             // when the warp issued the first one
+  Duration issue_step;     // from one to the next
+  Time departs;            // when the first one leaves the load/store unit
+  Duration depart_step;    // from one to the next
   Account* account = nullptr;
 };
+
+inline constexpr int kMaxRun = 8;
+inline constexpr Duration kLongestStep{UINT16_MAX};
 
 class System {
  public:
   System(const gpu::GpuSpec& spec, const Clocks& clocks, event::Wheel& wheel, std::uint64_t seed);
 
   struct LoadOutcome {
-    bool complete = false;  // every sector hit L1
-    Time ready;             // when the data are there, if complete
+    bool complete = false;  // it is known when its data are there
+    Time ready;             // when, if complete
   };
 
+  // One load, through L1.
   LoadOutcome load(const Access& access);
 
-  // The data leave through the SM's crossbar port; StoreAccepted follows when the L2 has taken
-  // them.
+  // Loads that do not look into L1.
+  void stream(const Access& access);
+
+  // The data leave through the SM's crossbar port.
   void store(const Access& access);
 
-  // A load that is complete.
+  // A load of which it is known when it is complete.
   struct Finished {
     std::uint16_t warp = 0;
     std::uint8_t sequence = 0;
-    int lines = 0;  // of the instruction
+    std::uint8_t lines = 0;  // of the instruction
     Time ready;
   };
 
-  // To be called at a LoadReturned event; finished(Finished) for the request itself and for every
-  // load that waited for its lines.
-  template <class F>
-  void returned(std::uint32_t request, F&& finished) {
-    finish_trip(request);
-    for (const Finished& f : finished_) { finished(f); }
-  }
+  // To be called at a LoadsArrive event: the loads themselves and all that waited for their lines.
+  [[nodiscard]] std::span<const Finished> loads_arrive(std::uint32_t parcel);
 
-  // To be called at a StoreAccepted event: lines of store credit that are free again.
-  [[nodiscard]] int accepted(std::uint32_t request);
+  struct Accepted {
+    int lines = 0;  // of store credit
+    Time when;      // that they are free again
+  };
 
-  void handle(const event::Event& e);
+  // To be called at a StoresArrive event: what L2 has accepted, or will.
+  [[nodiscard]] std::span<const Accepted> stores_arrive(std::uint32_t parcel);
 
   // For the host's cache: the request itself, then (once that is there) what its arrival will
   // touch.
-  void prefetch(std::uint32_t request) const { __builtin_prefetch(&requests_[request]); }
+  void prefetch(std::uint32_t parcel) const { __builtin_prefetch(&requests_[parcel & kIdMask]); }
 
-  void prefetch_tags(std::uint32_t request) const;
-
-  // The warp that a request will return to.
-  [[nodiscard]] std::uint32_t warp_of(std::uint32_t request) const {
-    return requests_[request].warp;
-  }
+  void prefetch_tags(std::uint32_t parcel) const;
 
   // Sizes SM `sm`'s L1; forgets its contents.
   void resize_l1(std::uint16_t sm, std::int64_t lines) { l1_[sm].resize(lines); }
@@ -109,69 +122,73 @@ class System {
   }
 
  private:
-  enum class Kind : std::uint8_t { LoadArrives, StoreArrives };
   static constexpr std::uint32_t kNone = 0xffffffffU;
+  // What an event carries: the number of a request, and which of its accesses arrive.
+  static constexpr int kIdBits = 24;
+  static constexpr std::uint32_t kIdMask = (1U << kIdBits) - 1;
 
   // One line of the host's cache.
   struct alignas(64) Request {
     const Shape* shape = nullptr;
-    std::int64_t base_line = 0;
+    std::int64_t base_line = 0, line_stride = 0;
     Account* account = nullptr;
     Time issued;
-    Time first_data;  // at the SM's port; later: the latest of the fills it waited for
-    std::uint32_t dependents = kNone;
-    std::int32_t own_shape = -1;
-    std::int32_t bytes = 0;  // beyond L1
-    std::uint16_t warp = 0;
-    std::uint16_t sm = 0;
-    std::uint16_t waits = 0;  // fills this load still waits for
+    Time ready;                   // the latest of what the load has waited for so far
+    std::uint32_t way_to_l2 = 0;  // picoseconds from `issued` to the near L2
+    std::uint16_t issue_step = 0, depart_step = 0;  // picoseconds
+    std::uint16_t warp = 0, sm = 0;
     std::uint8_t sequence = 0;
     std::uint8_t lines = 0;  // of the instruction
-    bool in_l1 = false;      // its fill has lines allocated in L1
-    bool far = false;        // goes to the other L2 partition
+    std::uint8_t waits = 0;  // fills a load still waits for, accesses that have yet to arrive
+    bool has_extra = false;  // goes through L1, or has a shape of its own: see extras_
+  };
+
+  // What requests through L1 and those with shapes of their own need beside that.
+  struct Extra {
+    std::uint32_t dependents = kNone;
+    std::int32_t own_shape = -1;
+    bool in_l1 = false;  // its fill has lines allocated in L1
   };
 
   struct Dependent {
     std::uint32_t request, next;
   };
 
-  // One interleave unit of a request at its slice.
-  struct Piece {
-    std::int64_t chunk = -1;
-    int sectors = 0, bursts = 0;  // all, and those that DRAM has to bring
-  };
-
-  std::uint32_t new_request(const Access& access, const Shape* shape);
+  std::uint32_t new_request(const Access& access);
   void release_request(std::uint32_t id);
   std::int32_t keep_shape(const Shape& shape);
-  LoadOutcome load_through_l1(const Access& access);
-  void send(std::uint32_t id, Time departs);
-  void load_arrives(std::uint32_t id);
-  void store_arrives(std::uint32_t id);
-
-  struct PieceTimes {
-    Time taken, ready;  // the slice turns to it; its data are at the slice
-  };
+  void give_own_shape(std::uint32_t id, const Shape& shape);
+  void depend_on(std::uint32_t other, std::uint32_t id);
+  void send(std::uint32_t id, Time arrives, int count, SmNotice notice);
+  void load_arrives(std::uint32_t id, const Request& r, int n, bool far);
+  Time store_arrives(const Request& r, int n, bool far);
+  [[nodiscard]] Time arrival(const Request& r, int n, bool far) const;
 
   struct Served {
-    Time taken, first, last;
+    Time taken;             // the last slice has turned to its piece
+    Time first{INT64_MAX};  // the first piece has its data at its slice
+    Time last;              // the last one has
   };
 
-  PieceTimes serve(const Piece& piece, result::Counters& counters);
-  Served serve_word(std::int64_t page, std::uint32_t frame, int word, std::uint64_t wanted,
-                    std::uint64_t fetched, result::Counters& counters);
-  Time write_back(std::int64_t page, const L2Directory::Sectors& dirty, result::Counters& counters);
-  Time make_room(std::uint32_t keep, result::Counters& counters);
-  void finish_trip(std::uint32_t id);
+  void serve_word(Time at, std::int64_t page, std::uint32_t frame, int word, std::uint64_t wanted,
+                  std::uint64_t fetched, result::Counters& counters, Served& served);
+  void serve_read(Time at, std::int64_t page, const L2Directory::Sectors& touched,
+                  result::Counters& counters, Served& served);
+  Time write_back(Time at, std::int64_t page, const L2Directory::Sectors& dirty,
+                  result::Counters& counters);
+  Time make_room(Time at, std::uint32_t keep, result::Counters& counters);
+  Time way_back(const Request& r, int n, Time first, Time last);
+  void resolve(std::uint32_t id, Time done);
   void part_arrived(std::uint32_t id, Time ready);
   [[nodiscard]] bool is_far(std::uint16_t sm, std::int64_t line) const;
 
+  // Where an interleave unit lives.
   struct Place {
-    std::size_t channel;
-    std::int64_t row;
+    std::uint64_t round, within, channel;
   };
 
   [[nodiscard]] Place place(std::int64_t chunk) const;
+  [[nodiscard]] Place after(const Place& p, std::int64_t chunk) const;
 
   event::Wheel& wheel_;
   Timing timing_;
@@ -180,7 +197,8 @@ class System {
   std::vector<std::uint16_t> slice_of_channel_, gpc_of_sm_, side_of_sm_;
   std::vector<L1> l1_;
   L2Directory l2_;
-  std::vector<event::Server> slices_, ingress_, gpc_ingress_, egress_;
+  std::vector<event::Server> slices_, egress_;
+  std::vector<event::Calendar> ingress_, gpc_ingress_;
   std::vector<HbmChannel> channels_;
   std::vector<Request> requests_;
   std::vector<std::uint32_t> free_requests_;
@@ -188,8 +206,10 @@ class System {
   std::uint32_t free_dependents_ = kNone;
   std::deque<Shape> shapes_;
   std::vector<std::int32_t> free_shapes_;
+  std::vector<Extra> extras_;  // by request
+  // Scratch.
   std::vector<Finished> finished_;
-  // Scratch of load_through_l1.
+  std::vector<Accepted> accepted_;
   std::vector<std::uint32_t> merged_with_;
   Shape rest_;
   std::array<L1::Lookup, kMaxLines> missed_;

@@ -2,6 +2,7 @@
 #include "sm/code.h"
 
 #include <algorithm>
+#include <bit>
 
 #include "sm/walk.h"
 
@@ -55,6 +56,10 @@ class Compiler {
   Code run(const Program& program) {
     block(program);
     emit(InstrKind::Exit);
+    const std::int64_t most = loads_ + most_left_;
+    if (waits_in_every_loop_ && most < kMaxScoreboard) {
+      code_.scoreboard = std::bit_ceil(static_cast<std::uint32_t>(most + 1));
+    }
     return std::move(code_);
   }
 
@@ -78,7 +83,11 @@ class Compiler {
       case OpKind::Arithmetic: arithmetic(op); break;
       case OpKind::Load: memory(op, InstrKind::Load); break;
       case OpKind::Store: memory(op, InstrKind::Store); break;
-      case OpKind::WaitLoads: emit(InstrKind::WaitLoads).count = op.count; break;
+      case OpKind::WaitLoads:
+        emit(InstrKind::WaitLoads).count = op.count;
+        code_.partial_waits = code_.partial_waits || op.count > 0;
+        most_left_ = std::max(most_left_, op.count);
+        break;
       case OpKind::SharedLoad: shared(op, InstrKind::SharedLoad); break;
       case OpKind::SharedStore: shared(op, InstrKind::SharedStore); break;
       case OpKind::WaitShared: emit(InstrKind::WaitShared).count = op.count; break;
@@ -110,6 +119,7 @@ class Compiler {
     if (op.access.seed == 0) { code_.accesses.back().seed = code_.accesses.size(); }
     code_.accesses.back().unit_bytes = gpu_.l1.bandwidth.count();
     code_.accesses.back().unit_lines = gpu_.l1.tags_per_cycle;
+    if (kind == InstrKind::Load) { loads_ += op.count; }
     Instr& i = emit(kind);
     i.count = op.count;
     i.access = static_cast<std::int32_t>(code_.accesses.size() - 1);
@@ -133,8 +143,12 @@ class Compiler {
     const std::int32_t start = here();
     const auto depth = static_cast<std::uint8_t>(at_.trips.size());
     at_.trips.push_back(op.count);
+    const std::int64_t loads_before = loads_;
     block(op.bodies.front());
     at_.trips.pop_back();
+    const bool waits = std::any_of(op.bodies.front().begin(), op.bodies.front().end(),
+                                   [](const Op& o) { return o.kind == OpKind::WaitLoads; });
+    waits_in_every_loop_ = waits_in_every_loop_ && (waits || loads_ == loads_before);
     Instr& end = emit(InstrKind::LoopEnd);
     end.depth = depth;
     end.count = op.count;
@@ -175,6 +189,9 @@ class Compiler {
   const gpu::GpuSpec& gpu_;
   Surroundings at_;
   Code code_;
+  // For the size of the scoreboard: loads in the listing, the most that a wait leaves outstanding.
+  std::int64_t loads_ = 0, most_left_ = 0;
+  bool waits_in_every_loop_ = true;
 };
 
 }  // namespace

@@ -80,8 +80,16 @@ struct CompiledAccess {
   mutable std::deque<Request> requests_;
 };
 
+// Loads that a warp can have outstanding.
+inline constexpr std::uint32_t kMaxScoreboard = 64;
+
 struct Code {
   std::vector<Instr> instrs;
+  // Some wait lets loads stay outstanding: it matters when each load returns.
+  bool partial_waits = false;
+  // Loads of a warp that can be told apart: a power of two, enough for what the program has
+  // outstanding, at most kMaxScoreboard.
+  std::uint32_t scoreboard = kMaxScoreboard;
   std::vector<CompiledAccess> accesses;
   std::vector<CompiledShared> shared;
 };

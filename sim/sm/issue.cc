@@ -3,28 +3,12 @@
 // spent, it has to wait, or another warp of the sub-partition is ready. A run of like instructions
 // is handled as one: it takes its issue slots and its pipe in one reservation.
 #include <algorithm>
-#include <array>
-#include <bit>
 
 #include "sm/sm.h"
 
 namespace wavetail::sm {
 
 using event::Target;
-
-namespace {
-
-std::int64_t& busy_cycles(result::Counters& c, kernel::Pipe pipe) {
-  switch (pipe) {
-    case kernel::Pipe::Fp32: return c.fp32_busy;
-    case kernel::Pipe::Int32: return c.int32_busy;
-    case kernel::Pipe::Fp64: return c.fp64_busy;
-    case kernel::Pipe::Sfu: return c.sfu_busy;
-  }
-  return c.fp32_busy;
-}
-
-}  // namespace
 
 void Sm::issue(std::uint32_t slot, std::int64_t cycle) {
   Scheduler& s = scheduler_of(slot);
@@ -39,6 +23,10 @@ void Sm::step(std::uint32_t slot, Turn& turn) {
   Warp& w = warps_[slot];
   const Instr& instr = w.code->instrs[static_cast<std::size_t>(w.pc)];
   if (turn.budget <= 0 && instr.kind <= InstrKind::Store) {
+    if (may_run_ahead(slot, instr, turn)) {
+      run_ahead(slot, instr, turn);
+      return;
+    }
     pause(slot, Reason::NotSelected, turn.cycle, turn.cycle, turn);
     return;
   }
@@ -48,14 +36,10 @@ void Sm::step(std::uint32_t slot, Turn& turn) {
     case InstrKind::Store: memory_access(slot, instr, turn); break;
     case InstrKind::SharedLoad:
     case InstrKind::SharedStore: shared_access(slot, instr, turn); break;
-    case InstrKind::WaitLoads: {
-      const std::uint64_t newest = instr.count >= 64 ? ~0ULL : (1ULL << instr.count) - 1;
-      const auto oldest_allowed = static_cast<int>(
-          (w.loads_issued - static_cast<std::uint32_t>(instr.count)) & 63U);
+    case InstrKind::WaitLoads:
       ++w.pc;
-      wait_loads(slot, w.pending & ~std::rotl(newest, oldest_allowed), turn);
+      wait_loads(slot, all_but_newest(w, instr.count), turn);
       break;
-    }
     case InstrKind::WaitShared:
       ++w.pc;
       wait_shared(slot, instr.count, turn);
@@ -69,7 +53,7 @@ void Sm::step(std::uint32_t slot, Turn& turn) {
       break;
     }
     case InstrKind::Branch:
-      count_issue(w, instr, 1, turn);
+      issue_now(slot, instr, turn);
       ++w.pc;
       proceed(slot, Reason::BranchResolving, turn.cycle + instr.latency - 1, turn);
       break;
@@ -80,19 +64,22 @@ void Sm::step(std::uint32_t slot, Turn& turn) {
   }
 }
 
-// n instructions issue from turn.cycle on: books them and moves the turn behind the last one. The
-// slots are taken off the scheduler without the gaps between the warp's instructions, which other
-// warps may fill.
-void Sm::count_issue(Warp& w, const Instr& instr, std::int64_t n, Turn& turn) {
-  result::Counters& c = w.launch->counters;
+// Books n instructions. The slots are taken off the scheduler without the gaps between the warp's
+// instructions, which other warps may fill.
+void Sm::count_issue(std::uint32_t slot, const Instr& instr, std::int64_t n) {
+  result::Counters& c = warps_[slot].launch->counters;
   c.warp_instructions += n;
   c.thread_instructions += n * instr.lanes;
   c.stalls.selected += n;
-  Scheduler& s = scheduler_of(static_cast<std::uint32_t>(&w - warps_.data()));
-  s.free_at += n;
+  scheduler_of(slot).free_at += n;
+}
+
+// n instructions issue from turn.cycle on.
+void Sm::issue_now(std::uint32_t slot, const Instr& instr, Turn& turn, std::int64_t n) {
+  count_issue(slot, instr, n);
   turn.cycle += n;
   turn.budget -= n;
-  w.since = turn.cycle;
+  warps_[slot].since = turn.cycle;
 }
 
 // The cycle before which an instruction's operands are not there. Runs on one pipe continue each
@@ -106,172 +93,9 @@ std::int64_t Sm::operands_at(const Warp& w, const Instr& instr) {
   return needed ? w.result_at : 0;
 }
 
-void Sm::arithmetic(std::uint32_t slot, const Instr& instr, Turn& turn) {
-  Warp& w = warps_[slot];
-  proceed(slot, Reason::Wait, operands_at(w, instr), turn);
-  if (turn.over) { return; }
-  event::CycleServer& pipe = scheduler_of(slot).pipes[static_cast<std::size_t>(instr.pipe)];
-  if (pipe.free_at() > turn.cycle) {
-    proceed(slot, Reason::MathPipeThrottle, pipe.free_at(), turn);
-    if (turn.over) { return; }
-  }
-  const std::int64_t n = std::min(instr.count - w.done, turn.budget);
-  const std::int64_t first = turn.cycle;
-  // As with the issue slots, the gaps between this warp's runs stay free for others.
-  pipe.reserve(turn.granted, n * instr.pipe_cycles);
-  busy_cycles(w.launch->counters, instr.pipe) += n * instr.pipe_cycles;
-  w.launch->counters.flops += static_cast<double>(n * instr.lanes * instr.flops_per_lane);
-  count_issue(w, instr, n, turn);
-  w.done += n;
-  const bool run_over = w.done == instr.count;
-  if (run_over) {
-    w.done = 0;
-    ++w.pc;
-  }
-  const std::int64_t last = first + (n - 1) * instr.interval;
-  w.result_pipe = instr.pipe;
-  w.chain_at = last + instr.interval;
-  w.result_at = last + instr.latency;
-  proceed(slot, Reason::Wait, run_over ? last + 1 : w.chain_at, turn);
-}
-
-std::int64_t Sm::address(const Warp& w, const CompiledAccess& a, std::int64_t count_index) const {
-  const Block& b = blocks_[static_cast<std::size_t>(w.block)];
-  std::int64_t at = a.offset + b.index[0] * a.block[0] + b.index[1] * a.block[1] +
-                    b.index[2] * a.block[2] + w.index * a.warp + count_index * a.count;
-  for (std::size_t d = 0; d < static_cast<std::size_t>(a.depth); ++d) {
-    at += w.trip[d] * a.loop[d];
-  }
-  if (at >= a.wrap || at < 0) {
-    at %= a.wrap;
-    at += at < 0 ? a.wrap : 0;
-  }
-  return w.launch->array_base[static_cast<std::size_t>(a.array)] + at;
-}
-
-// Random lanes get new addresses every time; everything else comes from the access' table of
-// shapes.
-const CompiledAccess::Request& Sm::request_at(const Warp& w, const CompiledAccess& a,
-                                              std::int64_t at) {
-  if (!a.random) { return a.request(static_cast<int>(at % memory::kLineBytes)); }
-  const std::int64_t base = w.launch->array_base[static_cast<std::size_t>(a.array)];
-  const std::int64_t start = at / memory::kLineBytes * memory::kLineBytes;
-  const auto elements = static_cast<std::uint64_t>(a.wrap / a.width);
-  std::array<std::int64_t, 64> offsets;
-  const Block& b = blocks_[static_cast<std::size_t>(w.block)];
-  std::uint64_t state = memory::mix(a.seed + surface_.seed);
-  for (const std::int64_t part :
-       {b.index[0], b.index[1], b.index[2], std::int64_t{w.role}, w.index}) {
-    state = memory::mix(state + static_cast<std::uint64_t>(part) + 1);
-  }
-  for (std::size_t d = 0; d < static_cast<std::size_t>(a.depth); ++d) {
-    state = memory::mix(state + static_cast<std::uint64_t>(w.trip[d]));
-  }
-  state = memory::mix(state + static_cast<std::uint64_t>(w.done));
-  for (std::size_t lane = 0; lane < a.lane_offsets.size(); ++lane) {
-    state = memory::mix(state + lane + 1);
-    offsets[lane] = base + static_cast<std::int64_t>(state % elements) * a.width - start;
-  }
-  random_request_ = a.request_of(
-      memory::coalesce({offsets.data(), a.lane_offsets.size()}, a.width, 0));
-  return random_request_;
-}
-
-// A run of loads or stores, as far as the budget and the credit for their lines go. Each takes its
-// turn in the load/store unit, which moves `l1.bandwidth` bytes and looks up `l1.tags_per_cycle`
-// lines per cycle; the warp goes on when its last one has found a place in the unit's queue.
-void Sm::memory_access(std::uint32_t slot, const Instr& instr, Turn& turn) {
-  Warp& w = warps_[slot];
-  proceed(slot, Reason::Wait, operands_at(w, instr), turn);
-  const std::int32_t run = w.pc;
-  while (w.pc == run && turn.budget > 0 && !turn.over) { one_access(slot, instr, turn); }
-  if (!turn.over) {
-    proceed(slot, Reason::LgThrottle, lsu_.free_at() - surface_.gpu.l1.queue.count(), turn);
-  }
-}
-
-void Sm::one_access(std::uint32_t slot, const Instr& instr, Turn& turn) {
-  Warp& w = warps_[slot];
-  const bool is_load = instr.kind == InstrKind::Load;
-  if (is_load && ((w.pending >> (w.loads_issued & 63U)) & 1) != 0) {
-    wait_loads(slot, 1ULL << (w.loads_issued & 63U), turn);
-    return;
-  }
-  const CompiledAccess& a = w.code->accesses[static_cast<std::size_t>(instr.access)];
-  const std::int64_t at = address(w, a, w.done);
-  const CompiledAccess::Request& request = request_at(w, a, at);
-  const memory::Shape& shape = request.shape;
-  if (shape.lines == 0) {  // no lane is active: an issue slot and nothing else
-    count_issue(w, instr, 1, turn);
-    next_of_run(w, instr);
-    return;
-  }
-  event::Credit& credit = is_load ? line_credit_ : store_credit_;
-  if (!w.credited && !credit.try_take(shape.lines)) {
-    credit.wait(slot, shape.lines);
-    block_on(slot, Reason::LgThrottle, turn.cycle, turn);
-    return;
-  }
-  w.credited = false;
-  memory::Access access;
-  access.shape = &shape;
-  access.base_line = at / memory::kLineBytes;
-  access.sm = number_;
-  access.warp = static_cast<std::uint16_t>(slot);
-  access.bypass_l1 = a.bypass_l1;
-  access.own_shape = a.random;
-  access.issued = surface_.clocks.sm.edge(turn.cycle);
-  access.departs = surface_.clocks.sm.edge(lsu_.reserve(turn.cycle, request.cycles).end);
-  access.account = &w.launch->presence[number_].account;
-  access.account->counters->lsu_busy += request.cycles;
-  count_issue(w, instr, 1, turn);
-  if (is_load) {
-    send_load(slot, access);
-  } else {
-    surface_.memory.store(access);
-  }
-  next_of_run(w, instr);
-}
-
-void Sm::next_of_run(Warp& w, const Instr& instr) {
-  if (++w.done == instr.count) {
-    w.done = 0;
-    ++w.pc;
-  }
-}
-
-void Sm::send_load(std::uint32_t slot, memory::Access& access) {
-  Warp& w = warps_[slot];
-  access.sequence = static_cast<std::uint8_t>(w.loads_issued++ & 63U);
-  const auto outcome = surface_.memory.load(access);
-  if (!outcome.complete) {
-    w.pending |= 1ULL << access.sequence;
-    return;
-  }
-  w.latest_data = std::max(w.latest_data, outcome.ready);
-  line_credit_.release(access.shape->lines, [&](std::uint32_t waiting) {
-    warps_[waiting].credited = true;
-    schedule_wake(waiting, surface_.wheel.now());
-  });
-}
-
-// Until the loads in `blocking` are back; if they are, until the last data are there.
-void Sm::wait_loads(std::uint32_t slot, std::uint64_t blocking, Turn& turn) {
-  Warp& w = warps_[slot];
-  if ((blocking & w.pending) != 0) {
-    w.blocking = blocking;
-    block_on(slot, Reason::LongScoreboard, turn.cycle, turn);
-    return;
-  }
-  if (w.latest_data > surface_.clocks.sm.edge(turn.cycle)) {
-    pause(slot, Reason::LongScoreboard, turn.cycle, surface_.clocks.sm.at_or_after(w.latest_data),
-          turn);
-  }
-}
-
 void Sm::barrier(std::uint32_t slot, Turn& turn) {
   Warp& w = warps_[slot];
-  count_issue(w, w.code->instrs[static_cast<std::size_t>(w.pc)], 1, turn);
+  issue_now(slot, w.code->instrs[static_cast<std::size_t>(w.pc)], turn);
   ++w.pc;
   Block& b = blocks_[static_cast<std::size_t>(w.block)];
   b.latest = std::max(b.latest, turn.cycle);
@@ -296,7 +120,7 @@ void Sm::open_barrier(Block& block, std::uint32_t except) {
 void Sm::finish(std::uint32_t slot, Turn& turn) {
   Warp& w = warps_[slot];
   if (w.pending != 0 || w.latest_data > surface_.clocks.sm.edge(turn.cycle)) {
-    wait_loads(slot, w.pending, turn);
+    wait_loads(slot, ~0ULL, turn);
     return;
   }
   wait_shared(slot, 0, turn);

@@ -38,7 +38,8 @@ struct Launch {
   std::int64_t next_block = 0;  // first one not yet placed
   std::int64_t retired = 0;
   Time started, ended;
-  std::int64_t stores_under_way = 0;  // not yet taken by L2; a launch is complete when none is left
+  memory::Stores stores;               // a launch is complete when L2 has taken them all
+  bool end_known = false;              // the event that completes it is scheduled
   std::int64_t l2_bytes_at_start = 0;  // of its arrays, held in L2 when it started
   bool replayed = false;               // answered from an identical earlier launch
   result::Counters counters;

@@ -15,11 +15,21 @@
 
 namespace wavetail::sm {
 
+// A run of arithmetic that issues ahead of the events, as nobody else wants the slot: it is booked
+// when it ends, or as far as it has come when another warp becomes ready.
+struct RunAhead {
+  bool active = false;
+  std::uint32_t slot = 0;    // the warp's
+  std::int64_t first = 0;    // SM cycle of the first instruction
+  std::uint32_t number = 0;  // 24 bits; an event that ends another run is out of date
+};
+
 struct Scheduler {
   std::int64_t free_at = 0;  // SM cycle from which the issue slot is free
   std::uint64_t ready = 0;   // waiting warps, by slot of the SM
   std::uint32_t last = 0;    // warp slot issued last
   bool slot_event_pending = false;
+  RunAhead ahead;
   std::array<event::CycleServer, 4> pipes;  // by kernel::Pipe
   std::int64_t free_registers = 0;
   std::int64_t free_warps = 0;

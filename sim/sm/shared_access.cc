@@ -28,8 +28,8 @@ void Sm::one_shared_access(std::uint32_t slot, const Instr& instr, Turn& turn) {
   Warp& w = warps_[slot];
   const CompiledShared& access = w.code->shared[static_cast<std::size_t>(instr.access)];
   if (access.active_lanes() == 0) {  // an issue slot and nothing else
-    count_issue(w, instr, 1, turn);
-    next_of_run(w, instr);
+    issue_now(slot, instr, turn);
+    advance(w, instr, 1);
     return;
   }
   const bool is_load = instr.kind == InstrKind::SharedLoad;
@@ -47,8 +47,8 @@ void Sm::one_shared_access(std::uint32_t slot, const Instr& instr, Turn& turn) {
   c.bank_conflicts += request.banks.conflicts();
   c.shared_busy += request.cycles;
   c.lsu_busy += request.cycles;
-  count_issue(w, instr, 1, turn);
-  next_of_run(w, instr);
+  issue_now(slot, instr, turn);
+  advance(w, instr, 1);
 }
 
 // Random lanes are drawn anew every time: from the access' seed, the block, the warp, the trips of

@@ -2,6 +2,7 @@
 #include "sm/sm.h"
 
 #include <algorithm>
+#include <bit>
 
 namespace wavetail::sm {
 
@@ -17,6 +18,7 @@ Sm::Sm(Surface& surface, std::uint16_t number)
       warps_(static_cast<std::size_t>(surface.gpu.sm.max_warps)),
       blocks_(static_cast<std::size_t>(surface.gpu.sm.max_blocks)),
       free_shared_memory_(surface.gpu.sm.shared_memory.count()),
+      cycle_(surface.clocks.sm.span(Cycles{1})),
       line_credit_(surface.gpu.l1.in_flight_lines),
       store_credit_(surface.gpu.l1.store_lines) {
   for (Scheduler& s : schedulers_) {
@@ -108,6 +110,7 @@ void Sm::add_warp(Block& block, std::int32_t block_slot, std::int64_t order, Tim
   w.code = last ? &launch.codes->back() : &(*launch.codes)[static_cast<std::size_t>(w.role)];
   w.since = block.placed;
   w.age = placed_++;
+  if (w.code->partial_waits) { load_ready_.resize(warps_.size() * kMaxScoreboard); }
   block.warps.push_back(slot);
   Scheduler& s = scheduler_of(slot);
   --s.free_warps;
@@ -127,10 +130,12 @@ void Sm::handle(const Event& e) {
     wake(e.a);
   } else if (e.kind == static_cast<std::uint8_t>(SmEvent::SlotFree)) {
     slot_free(e.a);
-  } else if (e.kind == static_cast<std::uint8_t>(memory::SmNotice::LoadReturned)) {
-    load_returned(e.a);
+  } else if (e.kind == static_cast<std::uint8_t>(memory::SmNotice::LoadsArrive)) {
+    loads_arrive(e.a);
+  } else if (e.kind == static_cast<std::uint8_t>(memory::SmNotice::StoresArrive)) {
+    stores_arrive(e.a);
   } else {
-    store_accepted(e.a);
+    run_ends(e.a);
   }
 }
 
@@ -151,6 +156,7 @@ void Sm::wake(std::uint32_t slot) {
 // The warp is ready: it issues now, or waits for its turn.
 void Sm::offer(std::uint32_t slot, std::int64_t cycle) {
   Scheduler& s = scheduler_of(slot);
+  if (s.ahead.active) { settle(s, cycle); }
   warps_[slot].reason = Reason::NotSelected;
   if (s.ready == 0 && s.free_at <= cycle) {
     issue(slot, cycle);
@@ -184,45 +190,70 @@ void Sm::slot_free(std::uint32_t scheduler) {
   request_slot_event(s);
 }
 
-void Sm::load_returned(std::uint32_t request) {
-  const Time now = surface_.wheel.now();
-  surface_.memory.returned(request, [&](const memory::System::Finished& f) {
+// Loads have reached the L2: it is known now when their data will be here.
+void Sm::loads_arrive(std::uint32_t parcel) {
+  for (const memory::System::Finished& f : surface_.memory.loads_arrive(parcel)) {
     Warp& w = warps_[f.warp];
-    w.pending &= ~(1ULL << f.sequence);
-    w.latest_data = std::max(w.latest_data, f.ready);
-    if (w.blocking != 0 && (w.blocking & w.pending) == 0) {
-      w.blocking = 0;
-      data_arrived(f.warp);
-    }
-    line_credit_.release(f.lines, [&](std::uint32_t waiting) {
-      warps_[waiting].credited = true;
-      schedule_wake(waiting, now);
-    });
+    const std::uint32_t entry = f.sequence & (w.code->scoreboard - 1);
+    w.pending &= ~(1ULL << entry);
+    note_ready(f.warp, entry, f.ready);
+    give_back(line_credit_, f.ready, f.lines);
+    if (w.blocking != 0 && (w.blocking & w.pending) == 0) { data_known(f.warp); }
+  }
+}
+
+// Whoever has stood in line for it is told when its share is there.
+void Sm::give_back(event::Credit& credit, Time when, int lines) {
+  credit.give_back(when, lines, [&](std::uint32_t waiting, Time granted) {
+    warps_[waiting].credited = true;
+    schedule_wake(waiting, std::max(granted, surface_.wheel.now()));
   });
 }
 
-// The warp has all it waited for once its last data have crossed the port. That is soon, often
-// within the cycles that a turn may run ahead of its event: then it is offered to its scheduler at
-// once.
-void Sm::data_arrived(std::uint32_t slot) {
+// When the data of the scoreboard entry will be here.
+void Sm::note_ready(std::uint32_t slot, std::uint32_t entry, Time ready) {
+  Warp& w = warps_[slot];
+  w.latest_data = std::max(w.latest_data, ready);
+  if (w.code->partial_waits) { load_ready_[slot * kMaxScoreboard + entry] = ready; }
+}
+
+// When the last of the data of these entries, none of them pending, is here. The warp will wait for
+// them now and need not again.
+Time Sm::data_ready(std::uint32_t slot, std::uint64_t blocking) {
+  Warp& w = warps_[slot];
+  const std::uint64_t waited_for = w.unseen & blocking;
+  w.unseen ^= waited_for;
+  if (!w.code->partial_waits || w.unseen == 0) { return w.latest_data; }
+  Time last;
+  for (std::uint64_t rest = waited_for; rest != 0; rest &= rest - 1) {
+    const auto entry = static_cast<std::size_t>(std::countr_zero(rest));
+    last = std::max(last, load_ready_[slot * kMaxScoreboard + entry]);
+  }
+  return last;
+}
+
+// It is known when the warp has all it waits for. If that is within the cycles that a turn may run
+// ahead of its event, it is offered to its scheduler at once.
+void Sm::data_known(std::uint32_t slot) {
   Warp& w = warps_[slot];
   const Time now = surface_.wheel.now();
-  const std::int64_t cycle = surface_.clocks.sm.at_or_after(std::max(now, w.latest_data));
+  const Time ready = std::max(now, data_ready(slot, w.blocking));
+  w.blocking = 0;
+  const std::int64_t cycle = surface_.clocks.sm.at_or_after(ready);
   if (cycle - surface_.clocks.sm.at_or_after(now) < surface_.issue_quantum) {
     const std::int64_t from = std::max(cycle, w.since);
     book(w, from);
     offer(slot, from);
   } else {
-    schedule_wake(slot, w.latest_data);
+    schedule_wake(slot, ready);
   }
 }
 
-void Sm::store_accepted(std::uint32_t request) {
-  const Time now = surface_.wheel.now();
-  store_credit_.release(surface_.memory.accepted(request), [&](std::uint32_t waiting) {
-    warps_[waiting].credited = true;
-    schedule_wake(waiting, now);
-  });
+// Stores have reached the L2: it is known when it takes them.
+void Sm::stores_arrive(std::uint32_t parcel) {
+  for (const memory::System::Accepted& a : surface_.memory.stores_arrive(parcel)) {
+    give_back(store_credit_, a.when, a.lines);
+  }
 }
 
 Launch* Sm::retire(std::uint32_t block_slot) {

@@ -13,6 +13,7 @@
 #include <string>
 #include <vector>
 
+#include "event/credit.h"
 #include "event/server.h"
 #include "event/wheel.h"
 #include "gpu/spec.h"
@@ -39,6 +40,7 @@ struct Surface {
 enum class SmEvent : std::uint8_t {
   Wake,      // a: warp slot
   SlotFree,  // a: scheduler
+  RunEnds,   // a: scheduler and, from bit 8 on, the run's number
 };
 
 // Event kind of Target::Device that an SM sends when a block's slot is free: unit = SM, a = block
@@ -86,10 +88,22 @@ class Sm {
   void step(std::uint32_t slot, Turn& turn);
   [[nodiscard]] static std::int64_t operands_at(const Warp& w, const Instr& instr);
   void arithmetic(std::uint32_t slot, const Instr& instr, Turn& turn);
+  std::int64_t book_run(std::uint32_t slot, const Instr& instr, std::int64_t first, std::int64_t n);
+  [[nodiscard]] bool may_run_ahead(std::uint32_t slot, const Instr& instr, const Turn& turn);
+  void run_ahead(std::uint32_t slot, const Instr& instr, Turn& turn);
+  void settle(Scheduler& s, std::int64_t cycle);
+  void run_ends(std::uint32_t which);
   void memory_access(std::uint32_t slot, const Instr& instr, Turn& turn);
-  void one_access(std::uint32_t slot, const Instr& instr, Turn& turn);
-  static void next_of_run(Warp& w, const Instr& instr);
-  void send_load(std::uint32_t slot, memory::Access& access);
+  void some_accesses(std::uint32_t slot, const Instr& instr, Turn& turn);
+  [[nodiscard]] std::int64_t alike(const Warp& w, const Instr& instr, const CompiledAccess& a,
+                                   std::int64_t at, std::int64_t cycles) const;
+  [[nodiscard]] static std::int64_t free_entries(const Warp& w, std::int64_t wanted);
+  std::int64_t take_credit(std::uint32_t slot, bool is_load, int lines, std::int64_t wanted,
+                           Turn& turn);
+  void send_loads(std::uint32_t slot, memory::Access& access, bool bypass_l1);
+  static void advance(Warp& w, const Instr& instr, std::int64_t n);
+  void note_ready(std::uint32_t slot, std::uint32_t entry, Time ready);
+  [[nodiscard]] Time data_ready(std::uint32_t slot, std::uint64_t blocking);
   void wait_loads(std::uint32_t slot, std::uint64_t blocking, Turn& turn);
   void barrier(std::uint32_t slot, Turn& turn);
   void open_barrier(Block& block, std::uint32_t except);
@@ -97,7 +111,8 @@ class Sm {
   void pause(std::uint32_t slot, Reason reason, std::int64_t from, std::int64_t until, Turn& turn);
   void block_on(std::uint32_t slot, Reason reason, std::int64_t from, Turn& turn);
   void proceed(std::uint32_t slot, Reason reason, std::int64_t until, Turn& turn);
-  void count_issue(Warp& w, const Instr& instr, std::int64_t n, Turn& turn);
+  void count_issue(std::uint32_t slot, const Instr& instr, std::int64_t n);
+  void issue_now(std::uint32_t slot, const Instr& instr, Turn& turn, std::int64_t n = 1);
   [[nodiscard]] std::int64_t address(const Warp& w, const CompiledAccess& a,
                                      std::int64_t count_index) const;
   [[nodiscard]] const CompiledAccess::Request& request_at(const Warp& w, const CompiledAccess& a,
@@ -110,9 +125,10 @@ class Sm {
   [[nodiscard]] CompiledShared::Request shared_request(const Warp& w,
                                                        const CompiledShared& access) const;
 
-  void load_returned(std::uint32_t request);
-  void data_arrived(std::uint32_t slot);
-  void store_accepted(std::uint32_t request);
+  void loads_arrive(std::uint32_t parcel);
+  void data_known(std::uint32_t slot);
+  void stores_arrive(std::uint32_t parcel);
+  void give_back(event::Credit& credit, Time when, int lines);
   void schedule_wake(std::uint32_t slot, Time at);
   void add_warp(Block& block, std::int32_t block_slot, std::int64_t order, Time placed);
   [[nodiscard]] std::uint32_t free_warp_slot(std::int64_t registers) const;
@@ -135,7 +151,9 @@ class Sm {
   std::uint64_t placed_ = 0;              // warps placed so far
   event::Server launcher_;
   event::CycleServer lsu_;
+  unit::Duration cycle_;  // of the SM clock, rounded up
   event::Credit line_credit_, store_credit_;
+  std::vector<Time> load_ready_;  // by warp slot and scoreboard entry, where partial waits need it
   CompiledAccess::Request random_request_;  // scratch of request_at
   // By warp slot; empty until an instruction of this SM accesses shared memory.
   std::vector<SharedScoreboard> shared_scoreboards_;

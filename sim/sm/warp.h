@@ -48,13 +48,25 @@ struct Warp {
   // its last result can be used by others.
   kernel::Pipe result_pipe = kernel::Pipe::Int32;
   std::int64_t chain_at = 0, result_at = 0;
-  // Scoreboard of loads: instruction n is bit n modulo 64 of `pending` until its data are there.
+  // Scoreboard of loads: instruction n is bit n modulo Code::scoreboard of `pending` until it is
+  // known when its data will be there, and of `unseen` until the warp has waited for it.
   std::uint32_t loads_issued = 0;
+  std::uint64_t unseen = 0;
   std::uint64_t pending = 0;
   std::uint64_t blocking = 0;  // the loads that the warp waits for, if any
-  Time latest_data;            // when the last of the returned data is there
+  Time latest_data;            // when the last of the data that are known of is there
   bool credited = false;       // credit for the next load or store has been granted
 };
+
+// The scoreboard entries of all of the warp's loads but the newest `count`.
+[[nodiscard]] inline std::uint64_t all_but_newest(const Warp& w, std::int64_t count) {
+  const std::uint32_t size = w.code->scoreboard;
+  if (count >= size) { return 0; }
+  const std::uint64_t newest = (1ULL << count) - 1;
+  const std::uint32_t first = (w.loads_issued - static_cast<std::uint32_t>(count)) & (size - 1);
+  const std::uint64_t wrapped = first == 0 ? 0 : newest >> (size - first);
+  return ~(newest << first | wrapped);
+}
 
 struct Block {
   Launch* launch = nullptr;             // null: the slot is free

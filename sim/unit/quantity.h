@@ -9,7 +9,6 @@
 // added.
 #pragma once
 
-#include <compare>
 #include <cstdint>
 
 namespace wavetail::unit {
@@ -24,7 +23,16 @@ class Quantity {
   // The bare number of units (bytes, cycles, picoseconds, hertz, ...: see the alias).
   [[nodiscard]] constexpr std::int64_t count() const { return count_; }
 
-  constexpr auto operator<=>(const Quantity&) const = default;
+  // Written out, as compilers make better code of these than of the three-way comparison.
+  friend constexpr bool operator==(const Quantity&, const Quantity&) = default;
+
+  friend constexpr bool operator<(Quantity a, Quantity b) { return a.count_ < b.count_; }
+
+  friend constexpr bool operator>(Quantity a, Quantity b) { return a.count_ > b.count_; }
+
+  friend constexpr bool operator<=(Quantity a, Quantity b) { return a.count_ <= b.count_; }
+
+  friend constexpr bool operator>=(Quantity a, Quantity b) { return a.count_ >= b.count_; }
 
   constexpr Quantity& operator+=(Quantity o) {
     count_ += o.count_;
@@ -86,7 +94,16 @@ class Time {
 
   [[nodiscard]] constexpr std::int64_t picoseconds() const { return ps_; }
 
-  constexpr auto operator<=>(const Time&) const = default;
+  // Written out, as compilers make better code of these than of the three-way comparison.
+  friend constexpr bool operator==(const Time&, const Time&) = default;
+
+  friend constexpr bool operator<(Time a, Time b) { return a.ps_ < b.ps_; }
+
+  friend constexpr bool operator>(Time a, Time b) { return a.ps_ > b.ps_; }
+
+  friend constexpr bool operator<=(Time a, Time b) { return a.ps_ <= b.ps_; }
+
+  friend constexpr bool operator>=(Time a, Time b) { return a.ps_ >= b.ps_; }
 
   constexpr Time& operator+=(Duration d) {
     ps_ += d.count();

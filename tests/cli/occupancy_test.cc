@@ -60,7 +60,7 @@ TEST(Occupancy, ARefusedLaunchIsAnAnswer) {
   EXPECT_EQ(a["limiters"], json::array({"registers", "shared_memory"}));
   EXPECT_TRUE(a["waves"].is_null());
   EXPECT_EQ(answer("--gpu h100-sxm --block 4096 --registers 99999999999 --shared-memory 9000000TB "
-                   "--cluster 0")["launchable"],
+                   "--cluster 99999")["launchable"],
             false);
 }
 

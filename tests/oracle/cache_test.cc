@@ -113,7 +113,8 @@ TEST(L2, RandomLinesHitAsOftenAsTheRangeFits) {
   }
 }
 
-// Without evictions an L1 is a map of sectors: present, on their way, or missing.
+// Without evictions an L1 is a map of sectors: present, on their way, or missing. Of a fill it is
+// first known which request brings it, then when it will be there.
 TEST(L1, IsAMapWhereNothingIsEvicted) {
   std::mt19937_64 random(3);
   constexpr std::int64_t kSets = 64;
@@ -122,47 +123,59 @@ TEST(L1, IsAMapWhereNothingIsEvicted) {
   struct Known {
     std::uint8_t valid = 0, pending = 0;
     std::uint32_t request = kNoRequest;
+    std::int64_t due = INT64_MAX;
   };
 
   std::map<std::int64_t, Known> map;
   std::uint32_t next_request = 0;
   std::vector<std::pair<std::int64_t, std::uint32_t>> under_way;
-  for (int n = 0; n < 200'000; ++n) {
+  int seen_ready = 0;
+  for (std::int64_t now = 0; now < 200'000; ++now) {
     const auto line = static_cast<std::int64_t>(random() % 200);  // of 1024: no set overflows
     if (random() % 3 == 0 && !under_way.empty()) {
       const std::size_t which = random() % under_way.size();
       const auto [filled, request] = under_way[which];
       under_way.erase(under_way.begin() + static_cast<std::ptrdiff_t>(which));
-      l1.fill(filled, request);
+      const auto due = now + static_cast<std::int64_t>(random() % 2000);
+      l1.due(filled, request, Time{due});
       Known& k = map[filled];
       if (k.request == request) {
-        k = {static_cast<std::uint8_t>(k.valid | k.pending), 0, kNoRequest};
+        k.due = due;
+        k.request = kNoRequest;
       }
       continue;
     }
     const auto wanted = static_cast<std::uint8_t>(1 + random() % 15);
     Known& k = map[line];
-    const L1::Lookup found = l1.find(line, wanted);
+    if (k.due <= now) { k = {static_cast<std::uint8_t>(k.valid | k.pending)}; }
+    const L1::Lookup found = l1.find(line, wanted, Time{now});
     ASSERT_EQ(found.hit, wanted & k.valid);
     ASSERT_EQ(found.pending, wanted & k.pending);
     ASSERT_EQ(found.miss, wanted & ~(k.valid | k.pending));
-    if (found.pending != 0) { ASSERT_EQ(found.request, k.request); }
+    if (found.pending != 0) {
+      ASSERT_EQ(found.request, k.request);
+      if (k.request == kNoRequest) {
+        ASSERT_EQ(found.ready, Time{k.due});
+        ++seen_ready;
+      }
+    }
     if (found.miss == 0) { continue; }
     const std::uint32_t request = next_request++;
     l1.await(found, request);
     under_way.emplace_back(line, request);
     if (k.pending == 0) { k = {k.valid, found.miss, request}; }
   }
+  EXPECT_GT(seen_ready, 1000);
 }
 
 TEST(L1, ForgetsEverythingWhenAKernelStarts) {
   L1 l1(512, 4, 1);
   for (int round = 0; round < 70'000; ++round) {  // more rounds than marks of 16 bits
-    const L1::Lookup first = l1.find(7, 15);
+    const L1::Lookup first = l1.find(7, 15, Time{round});
     ASSERT_EQ(first.miss, 15) << round;
     l1.await(first, 1);
-    l1.fill(7, 1);
-    ASSERT_EQ(l1.find(7, 15).hit, 15) << round;
+    l1.due(7, 1, Time{round});
+    ASSERT_EQ(l1.find(7, 15, Time{round}).hit, 15) << round;
     l1.invalidate();
   }
 }

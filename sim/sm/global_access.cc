@@ -1,0 +1,206 @@
+// SPDX-License-Identifier: Apache-2.0
+// Global loads and stores in a warp's turn, and its waiting for loads. Instructions of a run that
+// differ only by whole lines travel as one request.
+#include <algorithm>
+#include <array>
+
+#include "sm/sm.h"
+
+namespace wavetail::sm {
+
+std::int64_t Sm::address(const Warp& w, const CompiledAccess& a, std::int64_t count_index) const {
+  const Block& b = blocks_[static_cast<std::size_t>(w.block)];
+  std::int64_t at = a.offset + b.index[0] * a.block[0] + b.index[1] * a.block[1] +
+                    b.index[2] * a.block[2] + w.index * a.warp + count_index * a.count;
+  for (std::size_t d = 0; d < static_cast<std::size_t>(a.depth); ++d) {
+    at += w.trip[d] * a.loop[d];
+  }
+  if (at >= a.wrap || at < 0) {
+    at %= a.wrap;
+    at += at < 0 ? a.wrap : 0;
+  }
+  return w.launch->array_base[static_cast<std::size_t>(a.array)] + at;
+}
+
+// Random lanes get new addresses every time; everything else comes from the access' table of
+// shapes.
+const CompiledAccess::Request& Sm::request_at(const Warp& w, const CompiledAccess& a,
+                                              std::int64_t at) {
+  if (!a.random) { return a.request(static_cast<int>(at % memory::kLineBytes)); }
+  const std::int64_t base = w.launch->array_base[static_cast<std::size_t>(a.array)];
+  const std::int64_t start = at / memory::kLineBytes * memory::kLineBytes;
+  const auto elements = static_cast<std::uint64_t>(a.wrap / a.width);
+  std::array<std::int64_t, 64> offsets;
+  const Block& b = blocks_[static_cast<std::size_t>(w.block)];
+  std::uint64_t state = memory::mix(a.seed + surface_.seed);
+  for (const std::int64_t part :
+       {b.index[0], b.index[1], b.index[2], std::int64_t{w.role}, w.index}) {
+    state = memory::mix(state + static_cast<std::uint64_t>(part) + 1);
+  }
+  for (std::size_t d = 0; d < static_cast<std::size_t>(a.depth); ++d) {
+    state = memory::mix(state + static_cast<std::uint64_t>(w.trip[d]));
+  }
+  state = memory::mix(state + static_cast<std::uint64_t>(w.done));
+  for (std::size_t lane = 0; lane < a.lane_offsets.size(); ++lane) {
+    state = memory::mix(state + lane + 1);
+    offsets[lane] = base + static_cast<std::int64_t>(state % elements) * a.width - start;
+  }
+  random_request_ = a.request_of(
+      memory::coalesce({offsets.data(), a.lane_offsets.size()}, a.width, 0));
+  return random_request_;
+}
+
+// A run of loads or stores, as far as the budget and the credit for their lines go. Each takes its
+// turn in the load/store unit, which moves `l1.bandwidth` bytes and looks up `l1.tags_per_cycle`
+// lines per cycle; the warp goes on when its last one has found a place in the unit's queue.
+void Sm::memory_access(std::uint32_t slot, const Instr& instr, Turn& turn) {
+  Warp& w = warps_[slot];
+  proceed(slot, Reason::Wait, operands_at(w, instr), turn);
+  const std::int32_t run = w.pc;
+  while (w.pc == run && turn.budget > 0 && !turn.over) { some_accesses(slot, instr, turn); }
+  if (!turn.over) {
+    proceed(slot, Reason::LgThrottle, lsu_.free_at() - surface_.gpu.l1.queue.count(), turn);
+  }
+}
+
+// How many of the run's next instructions are alike but for an address that moves by whole lines:
+// they can travel as one request. Loads that look into L1 go one by one; a request must not take
+// longer in the load/store unit than other warps' may have to wait for their turn.
+std::int64_t Sm::alike(const Warp& w, const Instr& instr, const CompiledAccess& a, std::int64_t at,
+                       std::int64_t cycles) const {
+  constexpr std::int64_t kLongest = 64;  // cycles
+  const bool looks_up = instr.kind == InstrKind::Load && !a.bypass_l1;
+  if (looks_up || a.random || a.count % memory::kLineBytes != 0) { return 1; }
+  std::int64_t n = std::min({instr.count - w.done, std::int64_t{memory::kMaxRun},
+                             std::max<std::int64_t>(1, kLongest / cycles)});
+  const std::int64_t offset = at - w.launch->array_base[static_cast<std::size_t>(a.array)];
+  if (a.count > 0) { n = std::min(n, 1 + (a.wrap - 1 - offset) / a.count); }
+  if (a.count < 0) { n = std::min(n, 1 + offset / -a.count); }
+  return n;
+}
+
+// Scoreboard entries that the warp's next loads can have, up to `wanted`.
+std::int64_t Sm::free_entries(const Warp& w, std::int64_t wanted) {
+  const std::uint64_t taken = w.code->partial_waits ? w.unseen : w.pending;
+  if (taken == 0) { return std::min<std::int64_t>(wanted, w.code->scoreboard); }
+  std::int64_t n = 0;
+  const std::uint32_t mask = w.code->scoreboard - 1;
+  while (n < wanted && ((taken >> ((w.loads_issued + n) & mask)) & 1) == 0) { ++n; }
+  return n;
+}
+
+// Takes credit for up to `wanted` instructions of so many lines: for as many as there is now, else
+// for one, for which the warp waits. Returns for how many; 0 if the turn is over.
+std::int64_t Sm::take_credit(std::uint32_t slot, bool is_load, int lines, std::int64_t wanted,
+                             Turn& turn) {
+  Warp& w = warps_[slot];
+  if (w.credited) {
+    w.credited = false;
+    return 1;
+  }
+  event::Credit& credit = is_load ? line_credit_ : store_credit_;
+  const Time now = surface_.clocks.sm.edge(turn.cycle);
+  const std::int64_t n = std::clamp<std::int64_t>(credit.free(now) / lines, 1, wanted);
+  const auto granted = credit.take(now, n * lines);
+  if (granted && *granted == now) { return n; }
+  if (!granted) {
+    credit.wait(slot, lines);
+    block_on(slot, Reason::LgThrottle, turn.cycle, turn);
+    return 0;
+  }
+  proceed(slot, Reason::LgThrottle, surface_.clocks.sm.at_or_after(*granted), turn);
+  w.credited = turn.over;
+  return turn.over ? 0 : 1;
+}
+
+void Sm::some_accesses(std::uint32_t slot, const Instr& instr, Turn& turn) {
+  Warp& w = warps_[slot];
+  const bool is_load = instr.kind == InstrKind::Load;
+  const CompiledAccess& a = w.code->accesses[static_cast<std::size_t>(instr.access)];
+  const std::int64_t at = address(w, a, w.done);
+  const CompiledAccess::Request& request = request_at(w, a, at);
+  const memory::Shape& shape = request.shape;
+  if (shape.lines == 0) {  // no lane is active: an issue slot and nothing else
+    issue_now(slot, instr, turn);
+    advance(w, instr, 1);
+    return;
+  }
+  std::int64_t n = std::min(turn.budget, alike(w, instr, a, at, request.cycles));
+  if (is_load) {
+    n = free_entries(w, n);
+    if (n == 0) {
+      wait_loads(slot, 1ULL << (w.loads_issued & (w.code->scoreboard - 1)), turn);
+      return;
+    }
+  }
+  n = take_credit(slot, is_load, shape.lines, n, turn);
+  if (n == 0) { return; }
+  memory::Access access;
+  access.shape = &shape;
+  access.base_line = at / memory::kLineBytes;
+  access.line_stride = a.count / memory::kLineBytes;
+  access.sm = number_;
+  access.warp = static_cast<std::uint16_t>(slot);
+  access.count = static_cast<std::uint8_t>(n);
+  access.own_shape = a.random;
+  access.issued = surface_.clocks.sm.edge(turn.cycle);
+  const std::int64_t done = lsu_.reserve(turn.cycle, n * request.cycles).end;
+  access.departs = surface_.clocks.sm.edge(done - (n - 1) * request.cycles);
+  if (n > 1) {
+    access.issue_step = cycle_;
+    access.depart_step = cycle_ * request.cycles;
+  }
+  access.account = &w.launch->presence[number_].account;
+  access.account->counters->lsu_busy += n * request.cycles;
+  issue_now(slot, instr, turn, n);
+  if (is_load) {
+    send_loads(slot, access, a.bypass_l1);
+  } else {
+    surface_.memory.store(access);
+  }
+  advance(w, instr, n);
+}
+
+// n instructions of the present run have issued.
+void Sm::advance(Warp& w, const Instr& instr, std::int64_t n) {
+  w.done += n;
+  if (w.done == instr.count) {
+    w.done = 0;
+    ++w.pc;
+  }
+}
+
+void Sm::send_loads(std::uint32_t slot, memory::Access& access, bool bypass_l1) {
+  Warp& w = warps_[slot];
+  access.sequence = static_cast<std::uint8_t>(w.loads_issued & 0xffU);
+  const std::uint32_t mask = w.code->scoreboard - 1;
+  std::uint64_t entries = 0;
+  for (int i = 0; i < access.count; ++i) { entries |= 1ULL << (w.loads_issued++ & mask); }
+  w.unseen |= entries;
+  w.pending |= entries;
+  if (bypass_l1) {
+    surface_.memory.stream(access);
+    return;
+  }
+  const auto outcome = surface_.memory.load(access);
+  if (!outcome.complete) { return; }
+  w.pending &= ~entries;
+  note_ready(slot, access.sequence & mask, outcome.ready);
+  give_back(line_credit_, outcome.ready, access.shape->lines);
+}
+
+// Until the data of the loads in `blocking` are there, which may not even be known for some.
+void Sm::wait_loads(std::uint32_t slot, std::uint64_t blocking, Turn& turn) {
+  Warp& w = warps_[slot];
+  if ((blocking & w.pending) != 0) {
+    w.blocking = blocking;
+    block_on(slot, Reason::LongScoreboard, turn.cycle, turn);
+    return;
+  }
+  const Time ready = data_ready(slot, blocking);
+  if (ready > surface_.clocks.sm.edge(turn.cycle)) {
+    pause(slot, Reason::LongScoreboard, turn.cycle, surface_.clocks.sm.at_or_after(ready), turn);
+  }
+}
+
+}  // namespace wavetail::sm
