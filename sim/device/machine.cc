@@ -117,6 +117,7 @@ void Machine::prefetch_further(const Event& e) const {
       (e.kind == static_cast<std::uint8_t>(memory::SmNotice::LoadsArrive) ||
        e.kind == static_cast<std::uint8_t>(memory::SmNotice::StoresArrive))) {
     memory_.prefetch_tags(e.a);
+    sms_[e.unit].prefetch(memory_.warp_of(e.a));
   }
 }
 

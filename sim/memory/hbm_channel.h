@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "memory/divider.h"
 #include "unit/quantity.h"
 
 namespace wavetail::memory {
@@ -32,7 +33,9 @@ class HbmChannel {
   // `initial_writes` bursts already wait: channels start out of step, as in a machine that has been
   // running.
   explicit HbmChannel(const ChannelTiming& t, std::int64_t initial_writes = 0)
-      : gathered_(initial_writes), banks_(static_cast<std::size_t>(t.banks)) {}
+      : gathered_(initial_writes),
+        bank_of_(static_cast<std::uint64_t>(t.banks)),
+        banks_(static_cast<std::size_t>(t.banks)) {}
 
   // A read of `bursts` from `row` that arrives at `at`; returns when its last byte leaves the
   // channel.
@@ -56,6 +59,7 @@ class HbmChannel {
   Duration busy_;
   std::int64_t gathered_;
   bool writing_ = false;  // the last burst was a write
+  Divider bank_of_;       // a row's bank
   std::vector<Bank> banks_;
 };
 
@@ -64,7 +68,7 @@ inline Time HbmChannel::read(const ChannelTiming& t, Time at, std::int64_t row,
   Duration service = t.burst * bursts;
   Time start = std::max(at, writing_ ? busy_until_ + t.write_to_read : busy_until_);
   writing_ = false;
-  Bank& bank = banks_[static_cast<std::size_t>(row) % banks_.size()];
+  Bank& bank = banks_[bank_of_.remainder(static_cast<std::uint64_t>(row))];
   if (bank.open_row != row) {
     service = std::max(service, t.row_access);
     start = std::max(start, bank.next_activate);

@@ -38,7 +38,10 @@ class L2Directory {
   // Brings the page's frame into the host's cache.
   void prefetch(std::int64_t page) const {
     const std::uint32_t frame = table_.find(page);
-    if (frame != kNoFrame) { __builtin_prefetch(&frames_[frame]); }
+    if (frame != kNoFrame) {
+      __builtin_prefetch(&frames_[frame]);
+      __builtin_prefetch(&frames_[frame].ready);
+    }
   }
 
   // The valid sectors of the page.
@@ -103,12 +106,13 @@ class L2Directory {
   [[nodiscard]] std::int64_t capacity_lines() const { return capacity_; }
 
  private:
+  // Two lines of the host's cache.
   struct alignas(128) Frame {
     std::int64_t page = -1;  // -1: free
     std::uint32_t older = kNoFrame, newer = kNoFrame;
     Sectors valid{}, dirty{};
     std::int64_t used = 0;  // claims of frames before it was last made the newest
-    std::array<Time, kLinesPerPage / kLinesPerFill> ready{};
+    alignas(64) std::array<Time, kLinesPerPage / kLinesPerFill> ready{};
   };
 
   // Takes the lowest group of lines out of the page; returns its dirty sectors.

@@ -110,6 +110,11 @@ class System {
 
   void prefetch_tags(std::uint32_t parcel) const;
 
+  // The warp that a request will return to.
+  [[nodiscard]] std::uint32_t warp_of(std::uint32_t parcel) const {
+    return requests_[parcel & kIdMask].warp;
+  }
+
   // Sizes SM `sm`'s L1; forgets its contents.
   void resize_l1(std::uint16_t sm, std::int64_t lines) { l1_[sm].resize(lines); }
 

@@ -71,12 +71,12 @@ std::int64_t Sm::alike(const Warp& w, const Instr& instr, const CompiledAccess& 
   constexpr std::int64_t kLongest = 64;  // cycles
   const bool looks_up = instr.kind == InstrKind::Load && !a.bypass_l1;
   if (looks_up || a.random || a.count % memory::kLineBytes != 0) { return 1; }
-  std::int64_t n = std::min({instr.count - w.done, std::int64_t{memory::kMaxRun},
-                             std::max<std::int64_t>(1, kLongest / cycles)});
+  std::int64_t n = std::min(instr.count - w.done, std::int64_t{memory::kMaxRun});
+  if (n * cycles > kLongest) { n = std::max<std::int64_t>(1, kLongest / cycles); }
+  if (n == 1) { return 1; }
   const std::int64_t offset = at - w.launch->array_base[static_cast<std::size_t>(a.array)];
-  if (a.count > 0) { n = std::min(n, 1 + (a.wrap - 1 - offset) / a.count); }
-  if (a.count < 0) { n = std::min(n, 1 + offset / -a.count); }
-  return n;
+  const std::int64_t last = offset + (n - 1) * a.count;
+  return last >= 0 && last < a.wrap ? n : 1;
 }
 
 // Scoreboard entries that the warp's next loads can have, up to `wanted`.
@@ -100,7 +100,8 @@ std::int64_t Sm::take_credit(std::uint32_t slot, bool is_load, int lines, std::i
   }
   event::Credit& credit = is_load ? line_credit_ : store_credit_;
   const Time now = surface_.clocks.sm.edge(turn.cycle);
-  const std::int64_t n = std::clamp<std::int64_t>(credit.free(now) / lines, 1, wanted);
+  const std::int64_t free = credit.free(now);
+  const std::int64_t n = free >= wanted * lines ? wanted : std::max<std::int64_t>(1, free / lines);
   const auto granted = credit.take(now, n * lines);
   if (granted && *granted == now) { return n; }
   if (!granted) {

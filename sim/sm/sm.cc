@@ -21,6 +21,9 @@ Sm::Sm(Surface& surface, std::uint16_t number)
       cycle_(surface.clocks.sm.span(Cycles{1})),
       line_credit_(surface.gpu.l1.in_flight_lines),
       store_credit_(surface.gpu.l1.store_lines) {
+  for (std::size_t slot = 0; slot < warps_.size(); ++slot) {
+    home_.push_back(static_cast<std::uint8_t>(slot % schedulers_.size()));
+  }
   for (Scheduler& s : schedulers_) {
     s.free_registers = surface.gpu.sm.registers / surface.gpu.sm.schedulers;
     s.free_warps = surface.gpu.sm.max_warps / surface.gpu.sm.schedulers;

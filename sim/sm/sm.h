@@ -60,7 +60,12 @@ class Sm {
   void handle(const event::Event& e);
 
   // For the host's cache: a warp that will be woken soon.
-  void prefetch(std::uint32_t slot) const { __builtin_prefetch(&warps_[slot]); }
+  void prefetch(std::uint32_t slot) const {
+    const Warp& w = warps_[slot];
+    __builtin_prefetch(&w);
+    __builtin_prefetch(&w.done);
+    __builtin_prefetch(&w.trip);
+  }
 
   // A BlockFree event: books the block's end, frees its slot and returns its launch.
   Launch* retire(std::uint32_t block_slot);
@@ -133,9 +138,7 @@ class Sm {
   void add_warp(Block& block, std::int32_t block_slot, std::int64_t order, Time placed);
   [[nodiscard]] std::uint32_t free_warp_slot(std::int64_t registers) const;
 
-  [[nodiscard]] Scheduler& scheduler_of(std::uint32_t slot) {
-    return schedulers_[slot % schedulers_.size()];
-  }
+  [[nodiscard]] Scheduler& scheduler_of(std::uint32_t slot) { return schedulers_[home_[slot]]; }
 
   void book(Warp& w, std::int64_t cycle);
   void prepare_l1(const Launch& launch);
@@ -143,6 +146,7 @@ class Sm {
   Surface& surface_;
   std::uint16_t number_;
   std::vector<Scheduler> schedulers_;
+  std::vector<std::uint8_t> home_;  // the scheduler of each warp slot
   std::vector<Warp> warps_;
   std::vector<Block> blocks_;
   std::int64_t resident_blocks_ = 0;

@@ -32,30 +32,32 @@ enum class Reason : std::uint8_t {
 [[nodiscard]] std::int64_t& bucket(result::StallCycles& stalls, Reason reason);
 [[nodiscard]] std::string_view name(Reason reason);
 
-struct Warp {
+// Three lines of the host's cache: the state of its waits, the run under way, its loops.
+struct alignas(64) Warp {
   Launch* launch = nullptr;  // null: the slot is free
   const Code* code = nullptr;
+  std::int64_t since = 0;  // SM cycle at which it last changed its state
+  // Scoreboard of loads: instruction n is bit n modulo Code::scoreboard of `pending` until it is
+  // known when its data will be there, and of `unseen` until the warp has waited for it.
+  std::uint64_t pending = 0, unseen = 0;
+  std::uint64_t blocking = 0;  // the loads that the warp waits for, if any
+  Time latest_data;            // when the last of the data that are known of is there
+  std::uint32_t loads_issued = 0;
+  std::int32_t pc = 0;
+
+  std::int64_t done = 0;  // instructions of the present run that have issued
+  // The arithmetic run that issued last: its pipe, when the next of its kind may issue, and when
+  // its last result can be used by others.
+  std::int64_t chain_at = 0, result_at = 0;
+  kernel::Pipe result_pipe = kernel::Pipe::Int32;
+  Reason reason = Reason::Start;
+  bool credited = false;    // credit for the next load or store has been granted
   std::int32_t block = -1;  // block slot of the SM
   std::int32_t role = 0;
   std::int64_t index = 0;  // within its role
-  std::int32_t pc = 0;
-  std::int64_t done = 0;  // instructions of the present run that have issued
-  std::array<std::int64_t, kernel::kMaxLoopDepth> trip{};
-  Reason reason = Reason::Start;
-  std::int64_t since = 0;  // SM cycle
   std::uint64_t age = 0;   // order of placement
-  // The arithmetic run that issued last: its pipe, when the next of its kind may issue, and when
-  // its last result can be used by others.
-  kernel::Pipe result_pipe = kernel::Pipe::Int32;
-  std::int64_t chain_at = 0, result_at = 0;
-  // Scoreboard of loads: instruction n is bit n modulo Code::scoreboard of `pending` until it is
-  // known when its data will be there, and of `unseen` until the warp has waited for it.
-  std::uint32_t loads_issued = 0;
-  std::uint64_t unseen = 0;
-  std::uint64_t pending = 0;
-  std::uint64_t blocking = 0;  // the loads that the warp waits for, if any
-  Time latest_data;            // when the last of the data that are known of is there
-  bool credited = false;       // credit for the next load or store has been granted
+
+  alignas(64) std::array<std::int64_t, kernel::kMaxLoopDepth> trip{};
 };
 
 // The scoreboard entries of all of the warp's loads but the newest `count`.
