@@ -7,6 +7,8 @@
 //   l2         compulsory bytes through the crossbar and the slices
 //   issue      warp instructions of the fullest SM / its schedulers
 //   fp32 ...   the same for one pipe
+//   tensor     tensor instructions of the fullest SM / its tensor pipes
+//   tma        bytes that the engine of the fullest SM fetches or sends / its rate
 //   in_flight  bytes x least latency / most bytes that can be under way (Little)
 //   latency    rounds of blocks x the dependent chain of one block
 //   stated     the duration that the scenario states

@@ -25,6 +25,7 @@ Machine::Machine(const gpu::GpuSpec& gpu, event::Wheel& wheel, const MachineOpti
   for (std::int64_t n = 0; n < gpu.sms(); ++n) {
     sms_.emplace_back(surface_, static_cast<std::uint16_t>(n));
   }
+  surface_.sms = sms_.data();
 }
 
 void Machine::start(Launch& launch) {
@@ -81,7 +82,8 @@ void Machine::handle(const Event& e) {
 void Machine::prefetch(const Event& e) const {
   const bool returns = e.target == Target::Sm &&
                        e.kind == static_cast<std::uint8_t>(memory::SmNotice::LoadReturned);
-  if (returns || e.target == Target::Memory) {
+  const bool arrives = e.target == Target::Memory && memory::System::concerns_request(e);
+  if (returns || arrives) {
     memory_.prefetch(e.a);
   } else if (e.target == Target::Sm && e.kind == static_cast<std::uint8_t>(sm::SmEvent::Wake)) {
     sms_[e.unit].prefetch(e.a);
@@ -90,7 +92,7 @@ void Machine::prefetch(const Event& e) const {
 
 void Machine::prefetch_further(const Event& e) const {
   if (e.target == Target::Memory) {
-    memory_.prefetch_tags(e.a);
+    if (memory::System::concerns_request(e)) { memory_.prefetch_tags(e.a); }
   } else if (e.target == Target::Sm &&
              e.kind == static_cast<std::uint8_t>(memory::SmNotice::LoadReturned)) {
     sms_[e.unit].prefetch(memory_.warp_of(e.a));
@@ -109,8 +111,11 @@ void Machine::dispatch() {
     const BlockScheduler::Placement placement = blocks_.next(sms_);
     if (placement.launch == nullptr) { return; }
     std::int64_t block = placement.launch->next_block;
+    const std::uint32_t cluster = placement.launch->cluster > 1
+                                      ? surface_.clusters.open(placement.launch->kernel->cluster)
+                                      : sm::kNoCluster;
     for (const std::uint16_t sm : placement.sms) {
-      sms_[sm].place(*placement.launch, block++);
+      sms_[sm].place(*placement.launch, block++, cluster);
       dispatcher_.reserve(wheel_.now(), dispatch_time_);
     }
     blocks_.placed(placement);

@@ -48,6 +48,7 @@ struct Kernel {
   std::int64_t registers = 0;  // per thread, as launched
   Bytes shared_memory;         // static + dynamic, per block
   std::vector<Array> arrays;
+  std::vector<Mbarrier> mbarriers;  // of every block
   std::vector<Role> roles;
   // a stand-in of stated duration: nothing is simulated inside
   std::optional<unit::Duration> duration;

@@ -199,6 +199,8 @@ void System::handle(const Event& e) {
   switch (static_cast<Kind>(e.kind)) {
     case Kind::LoadArrives: load_arrives(e.a); break;
     case Kind::StoreArrives: store_arrives(e.a); break;
+    case Kind::BulkArrives: bulk_arrives(e.a); break;
+    case Kind::BulkStoreArrives: bulk_store_arrives(e.a); break;
   }
 }
 

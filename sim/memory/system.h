@@ -10,6 +10,7 @@
 
 #include <cstdint>
 #include <deque>
+#include <span>
 #include <vector>
 
 #include "event/server.h"
@@ -27,6 +28,8 @@ namespace wavetail::memory {
 enum class SmNotice : std::uint8_t {
   LoadReturned = 100,   // a: request; call returned()
   StoreAccepted = 101,  // a: request; call accepted()
+  BulkArrived = 102,    // a: bulk request; call bulk_arrived()
+  BulkAccepted = 103,   // a: bulk request; call bulk_accepted()
 };
 
 // What a launch does on one SM is booked here.
@@ -49,6 +52,22 @@ struct Access {
   Time departs;            // when it leaves the load/store unit
   Account* account = nullptr;
 };
+
+// A part of a box of the TMA, at most kBulkBytes: rows of `row_bytes`, `pitch` apart.
+struct BulkAccess {
+  std::int64_t array_base = 0, array_bytes = 0;
+  std::int64_t address = 0;  // of the first row
+  std::int64_t rows = 1, row_bytes = 0, pitch = 0;
+  std::uint16_t sm = 0;
+  std::uint32_t token = 0;  // the SM's own
+  Time issued;              // when the warp issued it
+  Time departs;             // when its last line leaves the engine
+  Account* account = nullptr;
+
+  [[nodiscard]] std::int64_t bytes() const { return rows * row_bytes; }
+};
+
+inline constexpr std::int64_t kBulkBytes = std::int64_t{kMaxSectors} * kSectorBytes;
 
 class System {
  public:
@@ -84,6 +103,38 @@ class System {
   // To be called at a StoreAccepted event: lines of store credit that are free again.
   [[nodiscard]] int accepted(std::uint32_t request);
 
+  // bulk.cc. Requests the lines from L2; BulkArrived follows when the last one is at the port.
+  void fetch(const BulkAccess& access);
+
+  // To be called at a BulkArrived event: the data land in the shared memory of every receiver, at
+  // the times written to `landed`. Returns the access' token.
+  struct BulkDone {
+    std::uint32_t token = 0;
+    std::int64_t bytes = 0;
+  };
+
+  BulkDone bulk_arrived(std::uint32_t request, std::span<const std::uint16_t> receivers,
+                        std::span<Time> landed);
+
+  [[nodiscard]] std::uint32_t token_of(std::uint32_t request) const { return bulks_[request].token; }
+
+  // Sends the bytes to L2 now; returns when they have left through the SM's port. BulkAccepted
+  // follows.
+  Time send_bulk(const BulkAccess& access);
+  void bulk_accepted(std::uint32_t request);
+
+  // Data of one SM for a peer of its cluster, `sectors` of 32 B, take the SM's port out.
+  Time send_to_peer(std::uint16_t sm, Time departs, int sectors) {
+    return egress_[sm].reserve(departs, timing_.egress[static_cast<std::size_t>(sectors)]).end;
+  }
+
+  [[nodiscard]] Time egress_free_at(std::uint16_t sm) const { return egress_[sm].free_at(); }
+
+  // Whether the event is about a request() of load() or store().
+  [[nodiscard]] static bool concerns_request(const event::Event& e) {
+    return e.kind <= static_cast<std::uint8_t>(Kind::StoreArrives);
+  }
+
   void handle(const event::Event& e);
 
   // For the host's cache: the request itself, then (once that is there) what its arrival will
@@ -105,11 +156,11 @@ class System {
   [[nodiscard]] const Timing& timing() const { return timing_; }
 
   [[nodiscard]] std::size_t requests_under_way() const {
-    return requests_.size() - free_requests_.size();
+    return requests_.size() - free_requests_.size() + bulks_.size() - free_bulks_.size();
   }
 
  private:
-  enum class Kind : std::uint8_t { LoadArrives, StoreArrives };
+  enum class Kind : std::uint8_t { LoadArrives, StoreArrives, BulkArrives, BulkStoreArrives };
   static constexpr std::uint32_t kNone = 0xffffffffU;
 
   // One line of the host's cache.
@@ -135,6 +186,12 @@ class System {
     std::uint32_t request, next;
   };
 
+  struct Bulk : BulkAccess {
+    Time first_data;  // at the SM's port
+    std::int64_t sectors = 0;
+    bool far = false;
+  };
+
   // One interleave unit of a request at its slice.
   struct Piece {
     std::int64_t chunk = -1;
@@ -157,6 +214,13 @@ class System {
     Time taken, first, last;
   };
 
+  std::uint32_t new_bulk(const BulkAccess& access);
+  void send_to_l2(std::uint32_t id, Kind kind, Time departs);
+  void bulk_arrives(std::uint32_t id);
+  void bulk_store_arrives(std::uint32_t id);
+  Served serve_page(std::int64_t page, std::uint32_t frame, const L2Directory::Sectors& wanted,
+                    const L2Directory::Sectors& fetched, result::Counters& counters);
+  Served serve_held(std::int64_t page, std::uint32_t frame, const L2Directory::Sectors& wanted);
   PieceTimes serve(const Piece& piece, result::Counters& counters);
   Served serve_word(std::int64_t page, std::uint32_t frame, int word, std::uint64_t wanted,
                     std::uint64_t fetched, result::Counters& counters);
@@ -189,6 +253,8 @@ class System {
   std::deque<Shape> shapes_;
   std::vector<std::int32_t> free_shapes_;
   std::vector<Finished> finished_;
+  std::vector<Bulk> bulks_;
+  std::vector<std::uint32_t> free_bulks_;
   // Scratch of load_through_l1.
   std::vector<std::uint32_t> merged_with_;
   Shape rest_;

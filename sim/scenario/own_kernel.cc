@@ -2,6 +2,7 @@
 // A kernel with a program of its own: launch shape, arrays, one program or several roles.
 #include <algorithm>
 
+#include "isa/availability.h"
 #include "scenario/checks.h"
 #include "scenario/kernels.h"
 #include "scenario/keys.h"
@@ -17,13 +18,13 @@ using kernel::Kernel;
 
 constexpr std::string_view kMostX = "2147483647", kMostYz = "65535";
 
-void read_grid(const At& at, kernel::Dim3& grid) {
+void read_grid(const At& at, kernel::Dim3& grid, const std::string& what) {
   if (!at.node.is_list()) {
     grid[0] = config::quantity<std::int64_t>(at, {"1", kMostX}).value_or(1);
     return;
   }
   if (at.node.items.empty() || at.node.items.size() > 3) {
-    at.complain("a grid has 1 to 3 dimensions; found " + std::to_string(at.node.items.size()));
+    at.complain("a " + what + " has 1 to 3 dimensions; found " + std::to_string(at.node.items.size()));
     return;
   }
   for (std::size_t i = 0; i < at.node.items.size(); ++i) {
@@ -49,6 +50,48 @@ void read_arrays(const At& at, Kernel& k) {
       array.bytes = config::quantity<unit::Bytes>(here, kBytes).value_or(unit::Bytes{});
     }
     k.arrays.push_back(std::move(array));
+  }
+}
+
+void read_cluster(const At& at, Kernel& k, const gpu::GpuSpec* gpu) {
+  read_grid(at, k.cluster, "cluster");
+  if (gpu != nullptr && kernel::volume(k.cluster) > 1) {
+    if (const auto why = isa::lacks("cluster", gpu->architecture)) {
+      at.complain(*why);
+      return;
+    }
+  }
+  for (std::size_t axis = 0; axis < 3; ++axis) {
+    if (k.grid[axis] % k.cluster[axis] != 0) {
+      at.complain("the grid has " + std::to_string(k.grid[axis]) + " blocks along " +
+                  "xyz"[axis] + ", no multiple of the cluster's " +
+                  std::to_string(k.cluster[axis]));
+      return;
+    }
+  }
+}
+
+void read_mbarriers(const At& at, Kernel& k) {
+  constexpr std::size_t kMostMbarriers = 32;
+  constexpr config::Range kStages{"1", "64"};
+  if (!at.node.is_map() || at.node.entries.size() > kMostMbarriers) {
+    at.refuse("a map of up to " + std::to_string(kMostMbarriers) + " mbarriers, by name, is needed");
+    return;
+  }
+  for (const config::Entry& entry : at.node.entries) {
+    const At here{entry.value, config::join(at.path, entry.key), at.diagnostics};
+    kernel::Mbarrier barrier{entry.key, 1, {}, {}};
+    if (entry.value.is_map() && !config::is_long(entry.value)) {
+      const MapReader map(entry.value, here.path, mbarrier_keys(), at.diagnostics);
+      map.read("stages", barrier.stages, kStages);
+      std::int64_t arrivals = 0;
+      if (map.read("arrivals", arrivals, {"1", "1048575"})) { barrier.arrivals = arrivals; }
+      bool open = false;
+      if (map.read_flag("open", open)) { barrier.open = open; }
+    } else {
+      barrier.stages = config::quantity<std::int64_t>(here, kStages).value_or(1);
+    }
+    k.mbarriers.push_back(std::move(barrier));
   }
 }
 
@@ -80,7 +123,7 @@ void read_roles(const At& at, Kernel& k, const gpu::GpuSpec* gpu) {
       role.registers = registers;
     }
     if (map.has("program")) {
-      const ProgramReader reader{k, at.diagnostics, operations_left, lanes(gpu)};
+      const ProgramReader reader{k, at.diagnostics, operations_left, lanes(gpu), gpu, role.warps};
       role.program = reader.read(map.at("program"));
     }
     k.roles.push_back(std::move(role));
@@ -101,9 +144,9 @@ void read_program(const MapReader& map, const At& at, Kernel& k, const gpu::GpuS
     return;
   }
   std::int64_t operations_left = kMostOperations;
-  const ProgramReader reader{k, at.diagnostics, operations_left, lanes(gpu)};
   kernel::Role role;
   role.warps = (k.block + lanes(gpu) - 1) / lanes(gpu);
+  const ProgramReader reader{k, at.diagnostics, operations_left, lanes(gpu), gpu, role.warps};
   role.program = reader.read(map.at("program"));
   k.roles.push_back(std::move(role));
 }
@@ -115,12 +158,14 @@ Kernel read_program_kernel(const At& at, const std::string& name, const gpu::Gpu
   k.name = name;
   const std::size_t before = at.diagnostics.count();
   const MapReader map(at.node, at.path, program_kernel_keys(), at.diagnostics);
-  if (map.has("grid")) { read_grid(map.at("grid"), k.grid); }
+  if (map.has("grid")) { read_grid(map.at("grid"), k.grid, "grid"); }
+  if (map.has("cluster")) { read_cluster(map.at("cluster"), k, gpu); }
   map.read("block", k.block, {"1", most(gpu, &gpu::SmSpec::max_threads_per_block, 1024)});
   map.read("registers", k.registers, {"1", most(gpu, &gpu::SmSpec::max_registers_per_thread, 255)});
   map.read("shared_memory", k.shared_memory, {"0 B", "1 GiB"});
   map.read_text("role", k.role);
   if (map.has("arrays")) { read_arrays(map.at("arrays"), k); }
+  if (map.has("mbarriers")) { read_mbarriers(map.at("mbarriers"), k); }
   read_program(map, at, k, gpu);
   if (at.diagnostics.count() == before && gpu != nullptr) {
     check_kernel(at, k, *gpu);

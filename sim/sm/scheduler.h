@@ -21,6 +21,7 @@ struct Scheduler {
   std::uint32_t last = 0;    // warp slot issued last
   bool slot_event_pending = false;
   std::array<event::CycleServer, 4> pipes;  // by kernel::Pipe
+  event::CycleServer tensor;                // the tensor pipe, in thousandths of a cycle
   std::int64_t free_registers = 0;
   std::int64_t free_warps = 0;
 };

@@ -51,14 +51,14 @@ void Sm::prepare_l1(const Launch& launch) {
   }
 }
 
-void Sm::place(Launch& launch, std::int64_t block) {
+void Sm::place(Launch& launch, std::int64_t block, std::uint32_t cluster) {
   prepare_l1(launch);
   const Time now = surface_.wheel.now();
   auto free = std::find_if(blocks_.begin(), blocks_.end(),
                            [](const Block& b) { return b.launch == nullptr; });
-  const auto& grid = launch.kernel->grid;
   free->launch = &launch;
-  free->index = {block % grid[0], block / grid[0] % grid[1], block / (grid[0] * grid[1])};
+  free->index = block_at(*launch.kernel, block);
+  free->placement = placements_++;
   free->warps.clear();
   free->running = launch.fit.warps_per_block;
   free->at_barrier = 0;
@@ -72,8 +72,11 @@ void Sm::place(Launch& launch, std::int64_t block) {
   free_shared_memory_ -= launch.shared_memory_per_block;
   ++launch.counters.blocks;
   launch.counters.warps += free->running;
+  const auto block_slot = static_cast<std::uint32_t>(free - blocks_.begin());
+  if (launch.codes->front().asynchronous) { prepare_async(block_slot); }
+  join_cluster(block_slot, cluster);
   for (std::int64_t i = 0; i < free->running; ++i) {
-    add_warp(*free, static_cast<std::int32_t>(free - blocks_.begin()), i, now);
+    add_warp(*free, static_cast<std::int32_t>(block_slot), i, now);
   }
 }
 
@@ -107,6 +110,10 @@ void Sm::add_warp(Block& block, std::int32_t block_slot, std::int64_t order, Tim
   w.code = last ? &launch.codes->back() : &(*launch.codes)[static_cast<std::size_t>(w.role)];
   w.since = block.placed;
   w.age = placed_++;
+  if (w.code->asynchronous) {
+    async_[slot] = AsyncWarp{};
+    async_[slot].cursors.resize(w.code->mbarriers.size());
+  }
   block.warps.push_back(slot);
   Scheduler& s = scheduler_of(slot);
   --s.free_warps;
@@ -122,14 +129,22 @@ void Sm::schedule_wake(std::uint32_t slot, Time at) {
 }
 
 void Sm::handle(const Event& e) {
-  if (e.kind == static_cast<std::uint8_t>(SmEvent::Wake)) {
-    wake(e.a);
-  } else if (e.kind == static_cast<std::uint8_t>(SmEvent::SlotFree)) {
-    slot_free(e.a);
-  } else if (e.kind == static_cast<std::uint8_t>(memory::SmNotice::LoadReturned)) {
-    load_returned(e.a);
-  } else {
-    store_accepted(e.a);
+  constexpr auto kFirstNotice = static_cast<std::uint8_t>(memory::SmNotice::LoadReturned);
+  if (e.kind >= kFirstNotice) {
+    switch (static_cast<memory::SmNotice>(e.kind)) {
+      case memory::SmNotice::LoadReturned: load_returned(e.a); break;
+      case memory::SmNotice::StoreAccepted: store_accepted(e.a); break;
+      case memory::SmNotice::BulkArrived: bulk_arrived(e.a); break;
+      case memory::SmNotice::BulkAccepted: surface_.memory.bulk_accepted(e.a); break;
+    }
+    return;
+  }
+  switch (static_cast<SmEvent>(e.kind)) {
+    case SmEvent::Wake: wake(e.a); break;
+    case SmEvent::SlotFree: slot_free(e.a); break;
+    case SmEvent::BulkOut: bulk_out(e.a); break;
+    case SmEvent::PeerArrives: peer_arrives(e.a); break;
+    case SmEvent::PeerReturned: peer_returned(e.a); break;
   }
 }
 
@@ -186,12 +201,16 @@ void Sm::slot_free(std::uint32_t scheduler) {
 void Sm::load_returned(std::uint32_t request) {
   const Time now = surface_.wheel.now();
   surface_.memory.returned(request, [&](const memory::System::Finished& f) {
-    Warp& w = warps_[f.warp];
-    w.pending &= ~(1ULL << f.sequence);
-    w.latest_data = std::max(w.latest_data, f.ready);
-    if (w.blocking != 0 && (w.blocking & w.pending) == 0) {
-      w.blocking = 0;
-      data_arrived(f.warp);
+    if (f.sequence >= kCopySequence) {
+      copy_returned(f);
+    } else {
+      Warp& w = warps_[f.warp];
+      w.pending &= ~(1ULL << f.sequence);
+      w.latest_data = std::max(w.latest_data, f.ready);
+      if (w.blocking != 0 && (w.blocking & w.pending) == 0) {
+        w.blocking = 0;
+        data_arrived(f.warp);
+      }
     }
     line_credit_.release(f.lines, [&](std::uint32_t waiting) {
       warps_[waiting].credited = true;
@@ -242,6 +261,7 @@ Launch* Sm::retire(std::uint32_t block_slot) {
   --resident_blocks_;
   free_shared_memory_ += launch.shared_memory_per_block;
   ++launch.retired;
+  if (b.cluster != kNoCluster) { surface_.clusters.leave(b.cluster); }
   b.launch = nullptr;
   return &launch;
 }
@@ -252,18 +272,24 @@ std::vector<std::string> Sm::waiting() const {
     const Warp& w = warps_[slot];
     if (w.launch == nullptr) { continue; }
     const Block& b = blocks_[static_cast<std::size_t>(w.block)];
-    std::string line = "kernel '" + w.launch->kernel->name + "', block " +
-                       std::to_string(b.index[0]) + ", role " + std::to_string(w.role) + ", warp " +
-                       std::to_string(w.index) + " (SM " + std::to_string(number_) +
-                       "): " + std::string(name(w.reason)) + " at instruction " +
+    std::string line = place_of(w) + ": " + std::string(name(w.reason)) + " at instruction " +
                        std::to_string(w.pc);
-    if (w.reason == Reason::Barrier) {
+    if (w.reason == Reason::Barrier && !waits_elsewhere(slot)) {
       line += "; " + std::to_string(b.at_barrier) + " of " + std::to_string(b.running) +
               " warps are at the barrier";
     }
-    lines.push_back(line);
+    lines.push_back(line + waits_for(slot));
   }
   return lines;
+}
+
+// Which warp: kernel, block, role, number, SM.
+std::string Sm::place_of(const Warp& w) const {
+  const Block& b = blocks_[static_cast<std::size_t>(w.block)];
+  const std::string& role = w.launch->kernel->roles[static_cast<std::size_t>(w.role)].name;
+  return "kernel '" + w.launch->kernel->name + "', block " + std::to_string(b.index[0]) +
+         ", role " + (role.empty() ? std::to_string(w.role) : "'" + role + "'") + ", warp " +
+         std::to_string(w.index) + " (SM " + std::to_string(number_) + ")";
 }
 
 }  // namespace wavetail::sm

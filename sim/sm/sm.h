@@ -9,6 +9,7 @@
 // block's slot is free.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -18,11 +19,15 @@
 #include "gpu/spec.h"
 #include "memory/clocks.h"
 #include "memory/system.h"
+#include "sm/cluster.h"
 #include "sm/launch.h"
+#include "sm/mbarrier.h"
 #include "sm/scheduler.h"
 #include "sm/warp.h"
 
 namespace wavetail::sm {
+
+class Sm;
 
 // What all SMs of a machine share.
 struct Surface {
@@ -32,13 +37,22 @@ struct Surface {
   memory::System& memory;
   std::int64_t issue_quantum = 16;
   std::uint64_t seed = 1;  // of random access patterns, beside each pattern's own
+  Sm* sms = nullptr;       // all of them, by number
+  ClusterTable clusters{};
+  std::string fault{};  // the first thing a program did that hardware has no rule for
 };
 
 // Event kinds of Target::Sm that SMs send to themselves; memory::SmNotice has the others.
 enum class SmEvent : std::uint8_t {
   Wake,      // a: warp slot
   SlotFree,  // a: scheduler
+  BulkOut,       // a: piece of a bulk store that the TMA has read
+  PeerArrives,   // a: request for this SM's shared memory
+  PeerReturned,  // a: the same, its data are back
 };
+
+// Loads count 0 to 63 as their `sequence`; from here on it is a group of cp.async.
+inline constexpr std::uint8_t kCopySequence = 64;
 
 // Event kind of Target::Device that an SM sends when a block's slot is free: unit = SM, a = block
 // slot.
@@ -51,8 +65,9 @@ class Sm {
   // Is there room for one more block of this launch?
   [[nodiscard]] bool fits(const Launch& launch) const;
 
-  // Puts block number `block` of the launch on this SM now; fits() must hold.
-  void place(Launch& launch, std::int64_t block);
+  // Puts block number `block` of the launch on this SM now; fits() must hold. `cluster`: the open
+  // cluster that it joins as the next rank.
+  void place(Launch& launch, std::int64_t block, std::uint32_t cluster = kNoCluster);
 
   void handle(const event::Event& e);
 
@@ -102,6 +117,86 @@ class Sm {
   [[nodiscard]] const CompiledAccess::Request& request_at(const Warp& w, const CompiledAccess& a,
                                                           std::int64_t at);
 
+  // async.cc
+  void async_step(std::uint32_t slot, const Instr& instr, Turn& turn);
+  void prepare_async(std::uint32_t block_slot);
+  void join_cluster(std::uint32_t block_slot, std::uint32_t cluster);
+  [[nodiscard]] bool async_done(std::uint32_t slot, Turn& turn);
+  void end_block(std::uint32_t block_slot);
+  void block_async(std::uint32_t slot, Reason reason, AsyncWarp::On on, Turn& turn);
+  struct Party {  // a warp and the instruction it is at
+    const Sm* sm;
+    std::uint32_t slot;
+    std::int32_t pc;
+  };
+
+  void fault(const Party& who, const std::string& what) const;
+  [[nodiscard]] std::string waits_for(std::size_t slot) const;
+  [[nodiscard]] bool waits_elsewhere(std::size_t slot) const;
+  [[nodiscard]] std::string place_of(const Warp& w) const;
+
+  // mbarrier.cc
+  struct Phase {  // the nth use of an mbarrier of one of this SM's blocks
+    std::uint32_t block;
+    std::int32_t mbarrier;
+    std::uint32_t nth;
+  };
+
+  void mbarrier_wait(std::uint32_t slot, const Instr& instr, Turn& turn);
+  void mbarrier_arrive(std::uint32_t slot, const Instr& instr, Turn& turn);
+  void arrive(const Phase& phase, std::int64_t bytes_to_come, Time at, const Party& who);
+  void land(const Phase& phase, std::uint64_t placement, std::int64_t bytes, Time at);
+  void try_complete(const Phase& phase);
+  [[nodiscard]] MbarrierStage& stage_of(const Phase& phase);
+  [[nodiscard]] const isa::MbarrierPlan& plan_of(const Phase& phase) const;
+  void check_consumed(const Phase& phase);
+  [[nodiscard]] std::string describe(const Phase& phase) const;
+
+  // barriers.cc
+  void numbered_barrier(std::uint32_t slot, const Instr& instr, Turn& turn);
+  void cluster_barrier(std::uint32_t slot, const Instr& instr, Turn& turn);
+  void complete_cluster(Cluster& cluster);
+
+  // cp_async.cc
+  void copy(std::uint32_t slot, const Instr& instr, Turn& turn);
+  void one_copy(std::uint32_t slot, const Instr& instr, Turn& turn);
+  void copy_returned(const memory::System::Finished& finished);
+  void complete_copies(std::uint32_t slot);
+  void wait_copies(std::uint32_t slot, std::uint32_t wanted, Turn& turn);
+
+  // tensor.cc
+  void wgmma(std::uint32_t slot, const Instr& instr, Turn& turn);
+  void wgmma_wait(std::uint32_t slot, std::int64_t left, Turn& turn);
+  void mma(std::uint32_t slot, const Instr& instr, Turn& turn);
+
+  // tma.cc
+  struct Bulk {  // a box under way, or a piece of one that leaves
+    Phase phase;
+    std::uint64_t placement;
+    std::array<bool, 3> multicast;
+    std::int64_t pieces;  // still under way
+    memory::BulkAccess access;
+    std::uint32_t warp;  // slot
+    bool last;           // piece of its group
+  };
+
+  void tma_load(std::uint32_t slot, const Instr& instr, Turn& turn);
+  void tma_store(std::uint32_t slot, const Instr& instr, Turn& turn);
+  void tma_store_wait(std::uint32_t slot, const Instr& instr, Turn& turn);
+  [[nodiscard]] memory::BulkAccess bulk_access(const Warp& w, const CompiledBox& box) const;
+  std::uint32_t keep(const Bulk& bulk);
+  Time engine(const memory::BulkAccess& piece, std::int64_t cycle);
+  void bulk_arrived(std::uint32_t request);
+  void bulk_out(std::uint32_t piece);
+  void bulk_done(Block& block, std::uint32_t block_slot, Time at);
+
+  // peer.cc
+  void peer_access(std::uint32_t slot, const Instr& instr, Turn& turn);
+  void one_peer_load(std::uint32_t slot, const CompiledPeer& peer, Time departs);
+  void peer_arrives(std::uint32_t request);
+  void peer_returned(std::uint32_t request);
+  [[nodiscard]] unit::Duration peer_latency(const Cluster& cluster) const;
+
   void load_returned(std::uint32_t request);
   void data_arrived(std::uint32_t slot);
   void store_accepted(std::uint32_t request);
@@ -129,6 +224,12 @@ class Sm {
   event::CycleServer lsu_;
   event::Credit line_credit_, store_credit_;
   CompiledAccess::Request random_request_;  // scratch of request_at
+  std::vector<AsyncWarp> async_;  // by warp slot; empty until a kernel needs it
+  std::vector<BlockSync> sync_;   // by block slot; empty until a kernel needs it
+  std::uint64_t placements_ = 0;  // blocks placed so far
+  event::CycleServer tma_;        // thousandths of a cycle
+  std::vector<Bulk> bulks_;
+  std::vector<std::uint32_t> free_bulks_;
 };
 
 }  // namespace wavetail::sm

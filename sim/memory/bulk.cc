@@ -1,0 +1,291 @@
+// SPDX-License-Identifier: Apache-2.0
+// Boxes of the TMA beyond the SM: requested in parts of up to 8 KiB, each one event at the L2 and
+// one at the SM's port. The parts are looked up page by page.
+//
+// Rows of a box that are a pitch apart lie in a page each; looking up every one would be most of
+// the work of a matrix product. Such boxes are looked up in pages of 32 rows x 128 bytes instead, a
+// one-to-one rearrangement of the array's pages (docs/deviations.md, tile-pages).
+#include <algorithm>
+#include <bit>
+
+#include "memory/system.h"
+
+namespace wavetail::memory {
+
+using event::Target;
+
+namespace {
+
+using Sectors = L2Directory::Sectors;
+
+constexpr int kTileRows = 32;
+constexpr int kSectorsPerWord = 64;
+constexpr int kSectorsPerPage = kPageBytes / kSectorBytes;
+
+std::uint64_t low_bits(std::int64_t n) { return n >= 64 ? ~0ULL : (1ULL << n) - 1; }
+
+// Sectors [first, last) of a page.
+Sectors run(std::int64_t first, std::int64_t last) {
+  Sectors s{};
+  for (std::int64_t word = 0; word < 2; ++word) {
+    const std::int64_t from = std::clamp<std::int64_t>(first - 64 * word, 0, 64);
+    const std::int64_t to = std::clamp<std::int64_t>(last - 64 * word, 0, 64);
+    if (to > from) { s[static_cast<std::size_t>(word)] = low_bits(to) & ~low_bits(from); }
+  }
+  return s;
+}
+
+// Calls f(page, sectors touched, sectors covered completely) for each page of [from, to).
+template <class F>
+void for_each_linear_page(std::int64_t from, std::int64_t to, F&& f) {
+  for (std::int64_t page = from / kPageBytes; page * kPageBytes < to; ++page) {
+    const std::int64_t start = std::max(from - page * kPageBytes, std::int64_t{0});
+    const std::int64_t end = std::min<std::int64_t>(to - page * kPageBytes, kPageBytes);
+    const Sectors touched = run(start / kSectorBytes, (end + kSectorBytes - 1) / kSectorBytes);
+    f(page, touched, run((start + kSectorBytes - 1) / kSectorBytes, end / kSectorBytes));
+  }
+}
+
+// Lines [first, last) of 32, each with the sectors `nibble`.
+Sectors tile(std::int64_t first, std::int64_t last, std::uint64_t nibble) {
+  Sectors s = run(4 * first, 4 * last);
+  for (std::uint64_t& word : s) { word &= nibble * 0x1111111111111111ULL; }
+  return s;
+}
+
+// Rows of the array that fill whole tiles.
+std::int64_t tiled_rows(const BulkAccess& b) {
+  const bool fits = b.pitch % kLineBytes == 0 && b.array_base % kPageBytes == 0;
+  return fits ? b.array_bytes / b.pitch / kTileRows * kTileRows : 0;
+}
+
+// The part of a box within one column of 128 bytes.
+template <class F>
+void for_each_tile(const BulkAccess& b, std::int64_t row, std::int64_t column, F&& f) {
+  const std::int64_t columns = b.pitch / kLineBytes;
+  for (std::int64_t c = column / kLineBytes; c * kLineBytes < column + b.row_bytes; ++c) {
+    const std::int64_t start = std::max(column - c * kLineBytes, std::int64_t{0});
+    const std::int64_t end = std::min<std::int64_t>(column + b.row_bytes - c * kLineBytes,
+                                                    kLineBytes);
+    const std::uint64_t touched = low_bits((end + kSectorBytes - 1) / kSectorBytes) &
+                                  ~low_bits(start / kSectorBytes);
+    const std::uint64_t covered = low_bits(end / kSectorBytes) &
+                                  ~low_bits((start + kSectorBytes - 1) / kSectorBytes);
+    for (std::int64_t group = row / kTileRows; group * kTileRows < row + b.rows; ++group) {
+      const std::int64_t first = std::max(row - group * kTileRows, std::int64_t{0});
+      const std::int64_t last = std::min<std::int64_t>(row + b.rows - group * kTileRows, kTileRows);
+      f(b.array_base / kPageBytes + group * columns + c, tile(first, last, touched),
+        tile(first, last, covered));
+    }
+  }
+}
+
+template <class F>
+void for_each_bulk_page(const BulkAccess& b, F&& f) {
+  if (b.rows == 1 || b.pitch == b.row_bytes) {
+    for_each_linear_page(b.address, b.address + b.bytes(), f);
+    return;
+  }
+  const std::int64_t offset = b.address - b.array_base;
+  const std::int64_t row = offset / b.pitch;
+  const std::int64_t column = offset % b.pitch;
+  if (row + b.rows <= tiled_rows(b) && column + b.row_bytes <= b.pitch) {
+    for_each_tile(b, row, column, f);
+    return;
+  }
+  for (std::int64_t r = 0; r < b.rows; ++r) {
+    for_each_linear_page(b.address + r * b.pitch, b.address + r * b.pitch + b.row_bytes, f);
+  }
+}
+
+std::int64_t sectors_of(const Sectors& s) { return std::popcount(s[0]) + std::popcount(s[1]); }
+
+std::uint64_t whole_bursts(std::uint64_t sectors) {
+  return ((sectors | sectors >> 1) & 0x5555555555555555ULL) * 3;
+}
+
+}  // namespace
+
+std::uint32_t System::new_bulk(const BulkAccess& access) {
+  std::uint32_t id;
+  if (free_bulks_.empty()) {
+    id = static_cast<std::uint32_t>(bulks_.size());
+    bulks_.emplace_back();
+  } else {
+    id = free_bulks_.back();
+    free_bulks_.pop_back();
+  }
+  bulks_[id] = Bulk{access, {}, 0, false};
+  return id;
+}
+
+void System::send_to_l2(std::uint32_t id, Kind kind, Time departs) {
+  Bulk& b = bulks_[id];
+  b.far = is_far(b.sm, b.address / kLineBytes);
+  const Time arrives = departs + timing_.to_l2 + (b.far ? timing_.far_extra : Duration{0});
+  wheel_.schedule({arrives, Target::Memory, static_cast<std::uint8_t>(kind), b.sm, id});
+}
+
+void System::fetch(const BulkAccess& access) {
+  result::Counters& c = *access.account->counters;
+  c.tma_fetch_bytes += access.bytes();
+  access.account->in_flight.depart(access.issued, access.bytes());
+  send_to_l2(new_bulk(access), Kind::BulkArrives, access.departs);
+}
+
+// The sectors `wanted` of a page, all of them held: they take their slices, consecutive interleave
+// units of one slice in one reservation.
+System::Served System::serve_held(std::int64_t page, std::uint32_t frame, const Sectors& wanted) {
+  Served served{Time{}, Time{INT64_MAX}, Time{}};
+  const int unit_sectors = std::min(kSectorsPerWord, 4 << chunk_shift_);
+  const std::uint64_t unit = low_bits(unit_sectors);
+  const std::int64_t first_chunk = page * kLinesPerPage >> chunk_shift_;
+  std::int64_t chunk = -1;
+  Place at{};
+  std::size_t slice = 0;
+  int waiting = 0;
+  const auto flush = [&] {
+    if (waiting == 0) { return; }
+    const auto slot = slices_[slice].reserve(wheel_.now(),
+                                             timing_.slice[static_cast<std::size_t>(waiting)]);
+    served.taken = std::max(served.taken, slot.start);
+    served.first = std::min(served.first, slot.end);
+    served.last = std::max(served.last, slot.end);
+    waiting = 0;
+  };
+  for (int low = 0; low < kSectorsPerPage; low += unit_sectors) {
+    const std::uint64_t sectors = (wanted[static_cast<std::size_t>(low >> 6)] >> (low & 63)) & unit;
+    if (sectors == 0) { continue; }
+    const std::int64_t here = first_chunk + (low / 4 >> chunk_shift_);
+    if (here != chunk) {
+      at = place(here);
+      chunk = here;
+    }
+    if (slice_of_channel_[at.channel] != slice) { flush(); }
+    slice = slice_of_channel_[at.channel];
+    waiting += std::popcount(sectors);
+  }
+  flush();
+  for (int group = 0; group < kLinesPerPage / L2Directory::kLinesPerFill; ++group) {
+    const std::uint64_t word = wanted[static_cast<std::size_t>(group >> 2)];
+    if ((word >> (16 * (group & 3)) & 0xffff) != 0) {
+      served.last = std::max(served.last, l2_.ready(frame, group));
+    }
+  }
+  return served;
+}
+
+System::Served System::serve_page(std::int64_t page, std::uint32_t frame, const Sectors& wanted,
+                                  const Sectors& fetched, result::Counters& counters) {
+  if ((fetched[0] | fetched[1]) == 0) { return serve_held(page, frame, wanted); }
+  Served all{Time{}, Time{INT64_MAX}, Time{}};
+  for (int word = 0; word < 2; ++word) {
+    const auto w = static_cast<std::size_t>(word);
+    if (wanted[w] == 0) { continue; }
+    const Served s = serve_word(page, frame, word, wanted[w], fetched[w], counters);
+    all = {std::max(all.taken, s.taken), std::min(all.first, s.first), std::max(all.last, s.last)};
+  }
+  return all;
+}
+
+void System::bulk_arrives(std::uint32_t id) {
+  Bulk& b = bulks_[id];
+  result::Counters& c = *b.account->counters;
+  Served all{Time{}, Time{INT64_MAX}, Time{}};
+  for_each_bulk_page(b, [&](std::int64_t page, const Sectors& touched, const Sectors&) {
+    const std::uint32_t frame = l2_.find_or_claim(page);
+    const Sectors valid = l2_.valid(frame);
+    Sectors fetched{};
+    for (std::size_t w = 0; w < 2; ++w) {
+      fetched[w] = whole_bursts(touched[w] & ~valid[w]);
+      c.l2_hit_sectors += std::popcount(touched[w] & valid[w]);
+      c.l2_fill_bytes += std::popcount(fetched[w]) * std::int64_t{kSectorBytes};
+      if (fetched[w] != 0) { l2_.install(frame, static_cast<int>(w), fetched[w], 0); }
+    }
+    b.sectors += sectors_of(touched);
+    const Served s = serve_page(page, frame, touched, fetched, c);
+    all.first = std::min(all.first, s.first);
+    all.last = std::max({all.last, s.last, make_room(frame, c)});
+  });
+  c.l2_read_sectors += b.sectors;
+  const Duration back = timing_.from_l2 + (b.far ? timing_.far_extra : Duration{0});
+  b.first_data = all.first + back;
+  wheel_.schedule(
+      {all.last + back, Target::Sm, static_cast<std::uint8_t>(SmNotice::BulkArrived), b.sm, id});
+}
+
+// The GPC's port carries multicast data once, every receiver's port for itself.
+System::BulkDone System::bulk_arrived(std::uint32_t id, std::span<const std::uint16_t> receivers,
+                                      std::span<Time> landed) {
+  const Bulk& b = bulks_[id];
+  result::Counters& c = *b.account->counters;
+  const auto sectors = static_cast<std::size_t>(std::min<std::int64_t>(b.sectors, kMaxSectors));
+  const Time now = wheel_.now();
+  const Time gpc = gpc_ingress_[gpc_of_sm_[b.sm]]
+                       .reserve(b.first_data, timing_.gpc_ingress[sectors])
+                       .end;
+  Time done = now;
+  for (std::size_t i = 0; i < receivers.size(); ++i) {
+    const Time port = ingress_[receivers[i]].reserve(b.first_data, timing_.landing[sectors]).end;
+    landed[i] = std::max({port, gpc, now + timing_.landing[1]});
+    done = std::max(done, landed[i]);
+    c.tma_load_bytes += b.bytes();
+  }
+  c.ingress_bytes += b.sectors * kSectorBytes;
+  c.latency_bytes += b.bytes();
+  c.latency_ps_sum += (done - b.issued).count() * b.bytes();
+  b.account->in_flight.arrive(now, done, b.bytes());
+  free_bulks_.push_back(id);
+  return {b.token, b.bytes()};
+}
+
+Time System::send_bulk(const BulkAccess& access) {
+  result::Counters& c = *access.account->counters;
+  c.tma_store_bytes += access.bytes();
+  ++*access.account->stores_under_way;
+  const std::uint32_t id = new_bulk(access);
+  for_each_bulk_page(access, [&](std::int64_t, const Sectors& touched, const Sectors&) {
+    bulks_[id].sectors += sectors_of(touched);
+  });
+  const std::int64_t sectors = bulks_[id].sectors;
+  c.egress_bytes += sectors * kSectorBytes;
+  Time out = access.departs;
+  for (std::int64_t left = sectors; left > 0; left -= kMaxSectors) {  // unaligned rows have more
+    const auto n = static_cast<std::size_t>(std::min<std::int64_t>(left, kMaxSectors));
+    out = egress_[access.sm].reserve(access.departs, timing_.egress[n]).end;
+  }
+  send_to_l2(id, Kind::BulkStoreArrives, out);
+  return out;
+}
+
+// As a store of a warp: accepted when every slice has turned to its piece and L2 has room.
+void System::bulk_store_arrives(std::uint32_t id) {
+  const Bulk& b = bulks_[id];
+  result::Counters& c = *b.account->counters;
+  Time accepted = wheel_.now();
+  for_each_bulk_page(b, [&](std::int64_t page, const Sectors& touched, const Sectors& covered) {
+    const std::uint32_t frame = l2_.find_or_claim(page);
+    const Sectors valid = l2_.valid(frame);
+    Sectors fetched{};
+    for (std::size_t w = 0; w < 2; ++w) {
+      fetched[w] = whole_bursts(touched[w] & ~covered[w] & ~valid[w]);
+      c.l2_hit_sectors += std::popcount(touched[w] & valid[w]);
+      c.l2_fill_bytes += std::popcount(fetched[w]) * std::int64_t{kSectorBytes};
+      if (touched[w] != 0) {
+        l2_.install(frame, static_cast<int>(w), fetched[w] | touched[w], touched[w]);
+      }
+    }
+    c.l2_write_sectors += sectors_of(touched);
+    accepted = std::max(accepted, serve_page(page, frame, touched, fetched, c).taken);
+    accepted = std::max(accepted, make_room(frame, c));
+  });
+  wheel_.schedule(
+      {accepted, Target::Sm, static_cast<std::uint8_t>(SmNotice::BulkAccepted), b.sm, id});
+}
+
+void System::bulk_accepted(std::uint32_t id) {
+  --*bulks_[id].account->stores_under_way;
+  free_bulks_.push_back(id);
+}
+
+}  // namespace wavetail::memory

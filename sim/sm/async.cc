@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: Apache-2.0
+// What asynchronous instructions have in common: their dispatch, the ends of warps and blocks that
+// have something under way, faults, and what hang reports say of them.
+#include <algorithm>
+
+#include "sm/sm.h"
+
+namespace wavetail::sm {
+
+using event::Target;
+
+void Sm::async_step(std::uint32_t slot, const Instr& instr, Turn& turn) {
+  Warp& w = warps_[slot];
+  switch (instr.kind) {
+    case InstrKind::CpAsync: copy(slot, instr, turn); break;
+    case InstrKind::CpAsyncCommit:
+      count_issue(w, instr, 1, turn);
+      ++w.pc;
+      ++async_[slot].copies_open;
+      complete_copies(slot);
+      break;
+    case InstrKind::CpAsyncWait: {
+      count_issue(w, instr, 1, turn);
+      ++w.pc;
+      const AsyncWarp& a = async_[slot];
+      const auto left = static_cast<std::uint32_t>(
+          std::min<std::int64_t>(instr.count, a.copies_open - a.copies_oldest));
+      wait_copies(slot, a.copies_open - left, turn);
+      break;
+    }
+    case InstrKind::TmaLoad: tma_load(slot, instr, turn); break;
+    case InstrKind::TmaStore: tma_store(slot, instr, turn); break;
+    case InstrKind::TmaStoreWait: tma_store_wait(slot, instr, turn); break;
+    case InstrKind::MbarrierWait: mbarrier_wait(slot, instr, turn); break;
+    case InstrKind::MbarrierArrive: mbarrier_arrive(slot, instr, turn); break;
+    case InstrKind::Wgmma: wgmma(slot, instr, turn); break;
+    case InstrKind::WgmmaWait:
+      count_issue(w, instr, 1, turn);
+      ++w.pc;
+      wgmma_wait(slot, instr.count, turn);
+      break;
+    case InstrKind::Mma: mma(slot, instr, turn); break;
+    case InstrKind::NamedBarrier: numbered_barrier(slot, instr, turn); break;
+    case InstrKind::ClusterBarrier: cluster_barrier(slot, instr, turn); break;
+    case InstrKind::PeerLoad:
+    case InstrKind::PeerStore: peer_access(slot, instr, turn); break;
+    default:
+      count_issue(w, instr, 1, turn);
+      ++w.pc;
+      break;
+  }
+}
+
+void Sm::prepare_async(std::uint32_t block_slot) {
+  if (async_.empty()) {
+    async_.resize(warps_.size());
+    sync_.resize(blocks_.size());
+  }
+  const Block& b = blocks_[block_slot];
+  BlockSync& s = sync_[block_slot];
+  s = BlockSync{};
+  std::int64_t stages = 0;
+  for (const auto& plan : b.launch->codes->front().mbarriers) { stages += plan.stages; }
+  s.stages.resize(static_cast<std::size_t>(stages));
+}
+
+void Sm::join_cluster(std::uint32_t block_slot, std::uint32_t cluster) {
+  Block& b = blocks_[block_slot];
+  b.cluster = cluster;
+  b.rank = 0;
+  if (cluster == kNoCluster) { return; }
+  Cluster& c = surface_.clusters[cluster];
+  b.rank = static_cast<std::int64_t>(c.members.size());
+  c.members.push_back({number_, block_slot, b.placement});
+  ++c.live;
+  c.running += b.running;
+}
+
+// The warp waits for a party that the hang report can name.
+void Sm::block_async(std::uint32_t slot, Reason reason, AsyncWarp::On on, Turn& turn) {
+  async_[slot].on = on;
+  block_on(slot, reason, turn.cycle, turn);
+}
+
+// At its end a warp waits for its own copies and tensor groups.
+bool Sm::async_done(std::uint32_t slot, Turn& turn) {
+  AsyncWarp& a = async_[slot];
+  if (a.copies[a.copies_open % AsyncWarp::kCopyGroups].outstanding > 0) { ++a.copies_open; }
+  wait_copies(slot, a.copies_open, turn);
+  if (!turn.over) { wgmma_wait(slot, 0, turn); }
+  if (turn.over) { return false; }
+  Block& b = blocks_[static_cast<std::size_t>(warps_[slot].block)];
+  if (b.cluster != kNoCluster) {
+    Cluster& c = surface_.clusters[b.cluster];
+    --c.running;
+    c.latest = std::max(c.latest, turn.cycle);
+    if (c.arrived > 0 && c.arrived == c.running) { complete_cluster(c); }
+  }
+  return true;
+}
+
+// The block's last warp is at its end; its slot is free when its boxes are done as well.
+void Sm::end_block(std::uint32_t block_slot) {
+  Block& b = blocks_[block_slot];
+  if (b.launch->codes->front().asynchronous && sync_[block_slot].bulk_under_way > 0) {
+    sync_[block_slot].ended = true;
+    return;
+  }
+  const Time free = surface_.clocks.sm.edge(b.latest) + surface_.gpu.launch.block_exit;
+  surface_.wheel.schedule({free, Target::Device, kBlockFree, number_, block_slot});
+}
+
+// A piece of a box that the block asked for is done at `at`.
+void Sm::bulk_done(Block& block, std::uint32_t block_slot, Time at) {
+  BlockSync& s = sync_[block_slot];
+  if (--s.bulk_under_way > 0 || !s.ended) { return; }
+  const std::int64_t cycle = surface_.clocks.sm.at_or_after(at);
+  if (cycle > block.latest) {
+    Warp& last = warps_[block.warps.front()];
+    const std::int64_t from = std::max(last.since, block.latest);
+    if (cycle > from) {
+      book(last, from);
+      last.reason = Reason::Drain;
+      book(last, cycle);
+      last.reason = Reason::Exit;
+    }
+    block.latest = cycle;
+  }
+  s.ended = false;
+  end_block(block_slot);
+}
+
+// The first fault is kept: the run stops at it.
+void Sm::fault(const Party& who, const std::string& what) const {
+  if (!surface_.fault.empty()) { return; }
+  const Warp& w = warps_[who.slot];
+  surface_.fault = place_of(w) + ": " + w.code->operations[static_cast<std::size_t>(who.pc)] +
+                   " at instruction " + std::to_string(who.pc) + " " + what;
+}
+
+bool Sm::waits_elsewhere(std::size_t slot) const {
+  return warps_[slot].code->asynchronous && async_[slot].on != AsyncWarp::On::Nothing;
+}
+
+std::string Sm::waits_for(std::size_t slot) const {
+  const Warp& w = warps_[slot];
+  if (!w.code->asynchronous) { return {}; }
+  const AsyncWarp& a = async_[slot];
+  const auto block_slot = static_cast<std::uint32_t>(w.block);
+  switch (a.on) {
+    case AsyncWarp::On::Nothing: return {};
+    case AsyncWarp::On::Mbarrier: return "; " + describe({block_slot, a.object, a.nth});
+    case AsyncWarp::On::Copies: return "; cp_async_wait: copies have not landed";
+    case AsyncWarp::On::Stores: return "; tma_store_wait: boxes have not left";
+    case AsyncWarp::On::Numbered: {
+      const auto& n = sync_[block_slot].numbered[static_cast<std::size_t>(a.object)];
+      return "; named_barrier " + std::to_string(a.object) + ": " + std::to_string(n.arrived) +
+             " of " + std::to_string(n.expected) + " warps have arrived";
+    }
+    case AsyncWarp::On::Cluster: {
+      const Cluster& c = surface_.clusters[blocks_[block_slot].cluster];
+      return "; cluster_barrier: " + std::to_string(c.arrived) + " of " +
+             std::to_string(c.running) + " warps have arrived";
+    }
+  }
+  return {};
+}
+
+}  // namespace wavetail::sm
