@@ -133,10 +133,8 @@ void l2(const Launch& l, Chain& chain) {
   double gpcs = 0;
   for (const auto gpc : l.gpu.gpcs) { gpcs += gpc >= kernel::volume(l.kernel.cluster) ? 1 : 0; }
   // The TMA's data land at a rate of their own.
-  const double port = l.has_boxes() ? std::max(unit::bytes_per_cycle(x.ingress),
-                                               unit::bytes_per_cycle(l.gpu.tma.landing))
-                                    : unit::bytes_per_cycle(x.ingress);
-  const double ports = sms * port * clock;
+  const auto landing = l.has_boxes() ? l.gpu.tma.landing : x.ingress;
+  const double ports = sms * unit::bytes_per_cycle(std::max(landing, x.ingress)) * clock;
   const double gpc_ports = gpcs * unit::bytes_per_cycle(x.gpc_ingress) * clock;
   const double slices = static_cast<double>(l.gpu.l2.slices) *
                         unit::bytes_per_cycle(l.gpu.l2.slice_bandwidth) * clock;
@@ -205,8 +203,8 @@ void pipes(const Launch& l, Chain& chain) {
 
 void tensor(const Launch& l, Chain& chain) {
   const double cycles = l.per_fullest_sm(l.work.tensor_cycles);
-  if (cycles <= 0) { return; }
   const double pipes = static_cast<double>(l.gpu.sm.schedulers);
+  if (cycles <= 0) { return; }
   chain.ceiling(
       {.name = "tensor",
        .title = "tensor pipe",
@@ -218,8 +216,7 @@ void tensor(const Launch& l, Chain& chain) {
 }
 
 void tma(const Launch& l, Chain& chain) {
-  double moved = 0;
-  double cycles = 0;
+  double moved = 0, cycles = 0;
   for (const auto& b : l.work.boxes) {
     moved += b.moved_bytes;
     cycles += b.engine_cycles;
@@ -262,9 +259,8 @@ void in_flight(const Launch& l, Chain& chain) {
   double cold = 0;
   for (const auto& a : l.work.accesses) { cold += !a.store && a.whole_bursts ? a.useful_bytes : 0; }
   for (const auto& b : l.work.boxes) {
-    cold += !b.store && b.unique_bytes == b.moved_bytes && l.work.boxes.size() == 1
-                ? b.unique_bytes
-                : 0;
+    const bool once = b.unique_bytes == b.moved_bytes && l.work.boxes.size() == 1;
+    cold += !b.store && once ? b.unique_bytes : 0;
   }
   cold = l.caches.in_l2_at_start <= 0 ? std::min(cold, l.compulsory.read) : 0;
   const double warm = l.compulsory.read - cold;
@@ -276,7 +272,6 @@ void in_flight(const Launch& l, Chain& chain) {
   // The lines that wait for their fill do so for the way beyond L1 only.
   const double line_byte_ns = std::max(0.0, byte_ns - (cold + warm) * l1_ns);
   const double sms = std::min(l.sms, l.blocks);
-  // Boxes do not wait in L1.
   const double by_lines = l.has_boxes() ? std::numeric_limits<double>::infinity()
                                         : sms * l.line_bytes(l.gpu.l1.in_flight_lines);
   double under_way = by_lines;
@@ -292,8 +287,7 @@ void in_flight(const Launch& l, Chain& chain) {
     }
     chain.fact({.name = "bytes in flight possible",
                 .key = "possible_in_flight_bytes",
-                .formula = l.has_boxes() ? "resident blocks x (loads before a wait + stages)"
-                                    : "resident blocks x loads before a wait",
+                .formula = "resident blocks x loads before a wait",
                 .inputs = fmt::format("{} x {}", human(resident, ""), bytes(l.chain.loads_bytes + l.chain.boxes_bytes)),
                 .value = std::min(by_program, by_lines),
                 .unit = "bytes"});

@@ -77,9 +77,15 @@ bool BlockScheduler::find_cluster(const std::vector<sm::Sm>& sms, const sm::Laun
     const auto& gpc = gpcs_[gpc_cursor_];
     gpc_cursor_ = gpc_cursor_ + 1 == gpcs_.size() ? 0 : gpc_cursor_ + 1;
     for (const std::uint16_t sm : gpc) {
-      if (found.sms.size() < wanted && sms[sm].fits(launch)) { found.sms.push_back(sm); }
+      if (sms[sm].fits(launch)) { found.sms.push_back(sm); }
     }
-    if (found.sms.size() == wanted) { return true; }
+    if (found.sms.size() >= wanted) {  // the emptiest of them
+      std::stable_sort(found.sms.begin(), found.sms.end(), [&](std::uint16_t a, std::uint16_t b) {
+        return launch.presence[a].blocks < launch.presence[b].blocks;
+      });
+      found.sms.resize(wanted);
+      return true;
+    }
     found.sms.clear();
   }
   return false;

@@ -92,7 +92,7 @@ void Machine::prefetch(const Event& e) const {
 
 void Machine::prefetch_further(const Event& e) const {
   if (e.target == Target::Memory) {
-    if (memory::System::concerns_request(e)) { memory_.prefetch_tags(e.a); }
+    memory::System::concerns_request(e) ? memory_.prefetch_tags(e.a) : memory_.prefetch_bulk(e.a);
   } else if (e.target == Target::Sm &&
              e.kind == static_cast<std::uint8_t>(memory::SmNotice::LoadReturned)) {
     sms_[e.unit].prefetch(memory_.warp_of(e.a));

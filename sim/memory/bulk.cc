@@ -133,59 +133,76 @@ void System::fetch(const BulkAccess& access) {
   send_to_l2(new_bulk(access), Kind::BulkArrives, access.departs);
 }
 
-// The sectors `wanted` of a page, all of them held: they take their slices, consecutive interleave
-// units of one slice in one reservation.
-System::Served System::serve_held(std::int64_t page, std::uint32_t frame, const Sectors& wanted) {
+// A page interleave unit by interleave unit, as serve_word() does it, with what is common to the
+// units of one round of the channels computed once. Consecutive units of one slice take it in one
+// reservation.
+System::Served System::serve_page(std::int64_t page, std::uint32_t frame, const Sectors& wanted,
+                                  const Sectors& fetched, result::Counters& counters) {
   Served served{Time{}, Time{INT64_MAX}, Time{}};
   const int unit_sectors = std::min(kSectorsPerWord, 4 << chunk_shift_);
   const std::uint64_t unit = low_bits(unit_sectors);
-  const std::int64_t first_chunk = page * kLinesPerPage >> chunk_shift_;
+  const std::int64_t first = page * kLinesPerPage >> chunk_shift_;
   std::int64_t chunk = -1;
   Place at{};
-  std::size_t slice = 0;
-  int waiting = 0;
+  const Time now = wheel_.now();
+  std::size_t slice = SIZE_MAX;
+  int waiting = 0;  // sectors for `slice`
   const auto flush = [&] {
     if (waiting == 0) { return; }
-    const auto slot = slices_[slice].reserve(wheel_.now(),
-                                             timing_.slice[static_cast<std::size_t>(waiting)]);
+    const auto slot = slices_[slice].reserve(now, timing_.slice[static_cast<std::size_t>(waiting)]);
     served.taken = std::max(served.taken, slot.start);
     served.first = std::min(served.first, slot.end);
     served.last = std::max(served.last, slot.end);
     waiting = 0;
   };
   for (int low = 0; low < kSectorsPerPage; low += unit_sectors) {
-    const std::uint64_t sectors = (wanted[static_cast<std::size_t>(low >> 6)] >> (low & 63)) & unit;
+    const auto word = static_cast<std::size_t>(low >> 6);
+    const std::uint64_t sectors = (wanted[word] >> (low & 63)) & unit;
     if (sectors == 0) { continue; }
-    const std::int64_t here = first_chunk + (low / 4 >> chunk_shift_);
-    if (here != chunk) {
-      at = place(here);
-      chunk = here;
-    }
-    if (slice_of_channel_[at.channel] != slice) { flush(); }
+    const std::int64_t here = first + (low / 4 >> chunk_shift_);
+    if (here != chunk) { at = here == chunk + 1 ? place_next(here, at) : place(here); }
+    chunk = here;
+    const std::uint64_t missing = (fetched[word] >> (low & 63)) & unit;
+    if (slice_of_channel_[at.channel] != slice || missing != 0) { flush(); }
     slice = slice_of_channel_[at.channel];
     waiting += std::popcount(sectors);
+    if (missing == 0) { continue; }
+    const int bursts = std::popcount(missing & 0x5555555555555555ULL);
+    const auto slot = slices_[slice].reserve(now, timing_.slice[static_cast<std::size_t>(waiting)]);
+    waiting = 0;
+    counters.dram_read_bytes += bursts * std::int64_t{2 * kSectorBytes};
+    const Time ready = channels_[at.channel].read(timing_.channel, slot.end + timing_.to_dram,
+                                                  at.row, bursts) +
+                       timing_.from_dram;
+    served.taken = std::max(served.taken, slot.start);
+    served.first = std::min(served.first, ready);
+    served.last = std::max(served.last, ready);
+    for (int fill = low; fill < low + unit_sectors; fill += 4 * L2Directory::kLinesPerFill) {
+      l2_.set_ready(frame, fill / (4 * L2Directory::kLinesPerFill), ready);
+    }
   }
   flush();
   for (int group = 0; group < kLinesPerPage / L2Directory::kLinesPerFill; ++group) {
-    const std::uint64_t word = wanted[static_cast<std::size_t>(group >> 2)];
-    if ((word >> (16 * (group & 3)) & 0xffff) != 0) {
+    const std::uint64_t sectors = wanted[static_cast<std::size_t>(group >> 2)];
+    if ((sectors >> (16 * (group & 3)) & 0xffff) != 0) {
       served.last = std::max(served.last, l2_.ready(frame, group));
     }
   }
   return served;
 }
 
-System::Served System::serve_page(std::int64_t page, std::uint32_t frame, const Sectors& wanted,
-                                  const Sectors& fetched, result::Counters& counters) {
-  if ((fetched[0] | fetched[1]) == 0) { return serve_held(page, frame, wanted); }
-  Served all{Time{}, Time{INT64_MAX}, Time{}};
-  for (int word = 0; word < 2; ++word) {
-    const auto w = static_cast<std::size_t>(word);
-    if (wanted[w] == 0) { continue; }
-    const Served s = serve_word(page, frame, word, wanted[w], fetched[w], counters);
-    all = {std::max(all.taken, s.taken), std::min(all.first, s.first), std::max(all.last, s.last)};
-  }
-  return all;
+// The place of the interleave unit behind the one at `before`.
+System::Place System::place_next(std::int64_t chunk, const Place& before) const {
+  if (channels_divider_.remainder(static_cast<std::uint64_t>(chunk)) == 0) { return place(chunk); }
+  const std::size_t next = before.channel + 1;
+  return {next == channels_.size() ? 0 : next, before.row};
+}
+
+void System::prefetch_bulk(std::uint32_t bulk) const {
+  const Bulk& b = bulks_[bulk];
+  for_each_bulk_page(b, [&](std::int64_t page, const Sectors&, const Sectors&) {
+    l2_.prefetch(page);
+  });
 }
 
 void System::bulk_arrives(std::uint32_t id) {

@@ -130,6 +130,9 @@ class System {
 
   [[nodiscard]] Time egress_free_at(std::uint16_t sm) const { return egress_[sm].free_at(); }
 
+  // For the host's cache: what a BulkArrives event will touch.
+  void prefetch_bulk(std::uint32_t bulk) const;
+
   // Whether the event is about a request() of load() or store().
   [[nodiscard]] static bool concerns_request(const event::Event& e) {
     return e.kind <= static_cast<std::uint8_t>(Kind::StoreArrives);
@@ -220,7 +223,6 @@ class System {
   void bulk_store_arrives(std::uint32_t id);
   Served serve_page(std::int64_t page, std::uint32_t frame, const L2Directory::Sectors& wanted,
                     const L2Directory::Sectors& fetched, result::Counters& counters);
-  Served serve_held(std::int64_t page, std::uint32_t frame, const L2Directory::Sectors& wanted);
   PieceTimes serve(const Piece& piece, result::Counters& counters);
   Served serve_word(std::int64_t page, std::uint32_t frame, int word, std::uint64_t wanted,
                     std::uint64_t fetched, result::Counters& counters);
@@ -236,6 +238,7 @@ class System {
   };
 
   [[nodiscard]] Place place(std::int64_t chunk) const;
+  [[nodiscard]] Place place_next(std::int64_t chunk, const Place& before) const;
 
   event::Wheel& wheel_;
   Timing timing_;

@@ -2,6 +2,7 @@
 // What asynchronous instructions have in common: their dispatch, the ends of warps and blocks that
 // have something under way, faults, and what hang reports say of them.
 #include <algorithm>
+#include <bit>
 
 #include "sm/sm.h"
 
@@ -71,9 +72,56 @@ void Sm::join_cluster(std::uint32_t block_slot, std::uint32_t cluster) {
   if (cluster == kNoCluster) { return; }
   Cluster& c = surface_.clusters[cluster];
   b.rank = static_cast<std::int64_t>(c.members.size());
-  c.members.push_back({number_, block_slot, b.placement});
+  c.members.push_back({number_, block_slot, b.placement, rank_at(c.extent, b.rank)});
   ++c.live;
   c.running += b.running;
+}
+
+// Warps that wake at the same time share an event: those of a phase, and those of a warpgroup.
+void Sm::schedule_wakes(std::uint64_t slots, Time at) {
+  if (slots == 0) { return; }
+  if (newest_wake_ != kNoWake && newest_wake_at_ == at) {
+    wake_masks_[newest_wake_] |= slots;
+    return;
+  }
+  if (free_wake_masks_.empty()) {
+    free_wake_masks_.push_back(static_cast<std::uint32_t>(wake_masks_.size()));
+    wake_masks_.push_back(0);
+  }
+  newest_wake_ = free_wake_masks_.back();
+  newest_wake_at_ = at;
+  free_wake_masks_.pop_back();
+  wake_masks_[newest_wake_] = slots;
+  surface_.wheel.schedule(
+      {at, Target::Sm, static_cast<std::uint8_t>(SmEvent::WakeMany), number_, newest_wake_});
+}
+
+void Sm::wake_many(std::uint32_t mask) {
+  const std::uint64_t slots = wake_masks_[mask];
+  free_wake_masks_.push_back(mask);
+  if (newest_wake_ == mask) { newest_wake_ = kNoWake; }
+  for (std::uint64_t rest = slots; rest != 0; rest &= rest - 1) {
+    wake(static_cast<std::uint32_t>(std::countr_zero(rest)));
+  }
+}
+
+// As proceed(), and within a quantum of more than one instruction the warp keeps its turn over
+// `short_wait` cycles in any case; a longer wait shares its event with warps that wake with it.
+void Sm::pass(std::uint32_t slot, Reason reason, std::int64_t until, std::int64_t short_wait,
+              Turn& turn) {
+  if (surface_.issue_quantum == 1 || until - turn.cycle <= turn.budget) {
+    proceed(slot, reason, until, turn);
+    return;
+  }
+  Warp& w = warps_[slot];
+  if (until - turn.cycle <= short_wait) {
+    bucket(w.launch->counters.stalls, reason) += until - turn.cycle;
+    turn.cycle = until;
+    w.since = until;
+    return;
+  }
+  block_on(slot, reason, turn.cycle, turn);
+  schedule_wakes(1ULL << slot, surface_.clocks.sm.edge(until));
 }
 
 // The warp waits for a party that the hang report can name.

@@ -110,6 +110,7 @@ void compile_async(const Op& op, const AsyncContext& c, Instr& instr, Code& code
       instr.object = static_cast<std::int32_t>(code.barriers.size());
       code.barriers.push_back(op.barrier);
       break;
+    case OpKind::TmaStoreWait: instr.lanes = 1; break;
     case OpKind::MbarrierArrive: instr.target = op.cluster_wide ? 1 : 0; break;
     default: break;
   }

@@ -30,8 +30,8 @@ void Sm::numbered_barrier(std::uint32_t slot, const Instr& instr, Turn& turn) {
   for (std::uint64_t rest = n.waiters; rest != 0; rest &= rest - 1) {
     const auto other = static_cast<std::uint32_t>(std::countr_zero(rest));
     async_[other].on = AsyncWarp::On::Nothing;
-    schedule_wake(other, at);
   }
+  schedule_wakes(n.waiters, at);
   n = NumberedBarrier{};
   if (waits) { proceed(slot, Reason::Barrier, open, turn); }
 }

@@ -11,12 +11,18 @@
 
 namespace wavetail::sm {
 
+// Coordinates of rank `rank` within a cluster, x fastest.
+[[nodiscard]] inline kernel::Dim3 rank_at(const kernel::Dim3& extent, std::int64_t rank) {
+  return {rank % extent[0], rank / extent[0] % extent[1], rank / (extent[0] * extent[1])};
+}
+
 inline constexpr std::uint32_t kNoCluster = 0xffffffffU;
 
 struct ClusterMember {
   std::uint16_t sm = 0;
   std::uint32_t block = 0;  // slot
   std::uint64_t placement = 0;
+  kernel::Dim3 at{};  // coordinates within the cluster
 };
 
 struct Cluster {
@@ -83,11 +89,6 @@ class ClusterTable {
   std::vector<PeerRequest> requests_;
   std::vector<std::uint32_t> free_requests_;
 };
-
-// Coordinates of rank `rank` within a cluster, x fastest.
-[[nodiscard]] inline kernel::Dim3 rank_at(const kernel::Dim3& extent, std::int64_t rank) {
-  return {rank % extent[0], rank / extent[0] % extent[1], rank / (extent[0] * extent[1])};
-}
 
 // blockIdx of the nth block in order of placement: cluster by cluster.
 [[nodiscard]] inline kernel::Dim3 block_at(const kernel::Kernel& k, std::int64_t n) {

@@ -42,7 +42,7 @@ void Sm::mbarrier_wait(std::uint32_t slot, const Instr& instr, Turn& turn) {
   if (s.completed == needed && needed > 0) {
     known = std::max(known, surface_.clocks.sm.at_or_after(s.complete_at));
   }
-  proceed(slot, Reason::LongScoreboard, known + latency, turn);
+  pass(slot, Reason::LongScoreboard, known + latency, latency, turn);
 }
 
 void Sm::mbarrier_arrive(std::uint32_t slot, const Instr& instr, Turn& turn) {
@@ -125,8 +125,8 @@ void Sm::try_complete(const Phase& p) {
   for (std::uint64_t rest = s.waiters; rest != 0; rest &= rest - 1) {
     const auto slot = static_cast<std::uint32_t>(std::countr_zero(rest));
     async_[slot].on = AsyncWarp::On::Nothing;
-    schedule_wake(slot, open);
   }
+  schedule_wakes(s.waiters, open);
   s.waiters = 0;
 }
 

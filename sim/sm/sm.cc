@@ -145,6 +145,7 @@ void Sm::handle(const Event& e) {
     case SmEvent::BulkOut: bulk_out(e.a); break;
     case SmEvent::PeerArrives: peer_arrives(e.a); break;
     case SmEvent::PeerReturned: peer_returned(e.a); break;
+    case SmEvent::WakeMany: wake_many(e.a); break;
   }
 }
 

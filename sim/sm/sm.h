@@ -49,6 +49,7 @@ enum class SmEvent : std::uint8_t {
   BulkOut,       // a: piece of a bulk store that the TMA has read
   PeerArrives,   // a: request for this SM's shared memory
   PeerReturned,  // a: the same, its data are back
+  WakeMany,      // a: number of a set of warp slots
 };
 
 // Loads count 0 to 63 as their `sequence`; from here on it is a group of cp.async.
@@ -123,6 +124,8 @@ class Sm {
   void join_cluster(std::uint32_t block_slot, std::uint32_t cluster);
   [[nodiscard]] bool async_done(std::uint32_t slot, Turn& turn);
   void end_block(std::uint32_t block_slot);
+  void pass(std::uint32_t slot, Reason reason, std::int64_t until, std::int64_t short_wait,
+            Turn& turn);
   void block_async(std::uint32_t slot, Reason reason, AsyncWarp::On on, Turn& turn);
   struct Party {  // a warp and the instruction it is at
     const Sm* sm;
@@ -186,6 +189,7 @@ class Sm {
   [[nodiscard]] memory::BulkAccess bulk_access(const Warp& w, const CompiledBox& box) const;
   std::uint32_t keep(const Bulk& bulk);
   Time engine(const memory::BulkAccess& piece, std::int64_t cycle);
+  void find_receivers(const Bulk& bulk);
   void bulk_arrived(std::uint32_t request);
   void bulk_out(std::uint32_t piece);
   void bulk_done(Block& block, std::uint32_t block_slot, Time at);
@@ -201,6 +205,8 @@ class Sm {
   void data_arrived(std::uint32_t slot);
   void store_accepted(std::uint32_t request);
   void schedule_wake(std::uint32_t slot, Time at);
+  void schedule_wakes(std::uint64_t slots, Time at);
+  void wake_many(std::uint32_t mask);
   void add_warp(Block& block, std::int32_t block_slot, std::int64_t order, Time placed);
   [[nodiscard]] std::uint32_t free_warp_slot(std::int64_t registers) const;
 
@@ -210,6 +216,8 @@ class Sm {
 
   void book(Warp& w, std::int64_t cycle);
   void prepare_l1(const Launch& launch);
+
+  static constexpr std::uint32_t kNoWake = 0xffffffffU;
 
   Surface& surface_;
   std::uint16_t number_;
@@ -230,6 +238,12 @@ class Sm {
   event::CycleServer tma_;        // thousandths of a cycle
   std::vector<Bulk> bulks_;
   std::vector<std::uint32_t> free_bulks_;
+  std::vector<ClusterMember> receivers_;  // scratch of bulk_arrived
+  // Warps that an event wakes together, by its number; the newest and when it comes.
+  std::vector<std::uint64_t> wake_masks_;
+  std::vector<std::uint32_t> free_wake_masks_;
+  std::uint32_t newest_wake_ = kNoWake;
+  Time newest_wake_at_;
 };
 
 }  // namespace wavetail::sm

@@ -44,7 +44,7 @@ void Sm::wgmma_wait(std::uint32_t slot, std::int64_t left, Turn& turn) {
   const AsyncWarp& a = async_[slot];
   if (left >= AsyncWarp::kTensorGroups || a.tensor_groups <= left) { return; }
   const auto newest = a.tensor_groups - 1 - static_cast<std::uint32_t>(left);
-  proceed(slot, Reason::Gmma, a.tensor_end[newest % AsyncWarp::kTensorGroups], turn);
+  pass(slot, Reason::Gmma, a.tensor_end[newest % AsyncWarp::kTensorGroups], 0, turn);
 }
 
 void Sm::mma(std::uint32_t slot, const Instr& instr, Turn& turn) {

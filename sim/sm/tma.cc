@@ -4,7 +4,6 @@
 // up to 8 KiB. Data that land complete the transaction of an mbarrier, in every block that the box
 // is for.
 #include <algorithm>
-#include <array>
 #include <cmath>
 
 #include "sm/sm.h"
@@ -146,39 +145,46 @@ void Sm::tma_load(std::uint32_t slot, const Instr& instr, Turn& turn) {
   ++w.pc;
 }
 
+// The blocks that a box is for.
+void Sm::find_receivers(const Bulk& bulk) {
+  const Block& own = blocks_[bulk.phase.block];
+  receivers_.clear();
+  if (own.cluster == kNoCluster) {
+    receivers_.push_back({number_, bulk.phase.block, own.placement, {}});
+    return;
+  }
+  const Cluster& c = surface_.clusters[own.cluster];
+  const kernel::Dim3& here = c.members[static_cast<std::size_t>(own.rank)].at;
+  for (const ClusterMember& m : c.members) {
+    bool receives = true;
+    for (std::size_t axis = 0; axis < 3; ++axis) {
+      receives = receives && (bulk.multicast[axis] || here[axis] == m.at[axis]);
+    }
+    if (receives) { receivers_.push_back(m); }
+  }
+}
+
 // A piece is at the port: it lands in every block that the box is for.
 void Sm::bulk_arrived(std::uint32_t request) {
+  constexpr std::size_t kMost = 64;
   const std::uint32_t token = surface_.memory.token_of(request);
-  const Bulk bulk = bulks_[token];
-  Block& own = blocks_[bulk.phase.block];
-  std::array<ClusterMember, 64> to;
-  std::array<std::uint16_t, 64> sms;
-  std::array<Time, 64> landed;
-  std::size_t n = 0;
-  if (own.cluster == kNoCluster) {
-    to[n++] = {number_, bulk.phase.block, own.placement};
-  } else {
-    const Cluster& c = surface_.clusters[own.cluster];
-    const kernel::Dim3 here = rank_at(c.extent, own.rank);
-    for (std::size_t rank = 0; rank < c.members.size(); ++rank) {
-      const kernel::Dim3 there = rank_at(c.extent, static_cast<std::int64_t>(rank));
-      bool receives = true;
-      for (std::size_t axis = 0; axis < 3; ++axis) {
-        receives = receives && (bulk.multicast[axis] || here[axis] == there[axis]);
-      }
-      if (receives) { to[n++] = c.members[rank]; }
-    }
-  }
-  for (std::size_t i = 0; i < n; ++i) { sms[i] = to[i].sm; }
-  const auto done = surface_.memory.bulk_arrived(request, {sms.data(), n}, {landed.data(), n});
+  const Bulk& bulk = bulks_[token];
+  const Phase phase = bulk.phase;
+  find_receivers(bulk);
+  const std::size_t n = std::min(receivers_.size(), kMost);
+  std::uint16_t sms[kMost];
+  Time landed[kMost];
+  for (std::size_t i = 0; i < n; ++i) { sms[i] = receivers_[i].sm; }
+  const auto done = surface_.memory.bulk_arrived(request, {sms, n}, {landed, n});
   if (--bulks_[token].pieces == 0) { free_bulks_.push_back(token); }
   Time last{};
   for (std::size_t i = 0; i < n; ++i) {
     last = std::max(last, landed[i]);
-    surface_.sms[to[i].sm].land({to[i].block, bulk.phase.mbarrier, bulk.phase.nth},
-                                to[i].placement, done.bytes, landed[i]);
+    const ClusterMember& m = receivers_[i];
+    surface_.sms[m.sm].land({m.block, phase.mbarrier, phase.nth}, m.placement, done.bytes,
+                            landed[i]);
   }
-  bulk_done(own, bulk.phase.block, last);
+  bulk_done(blocks_[phase.block], phase.block, last);
 }
 
 // The boxes of one instruction are one group; the engine reads them, then they leave piece by piece.
