@@ -54,9 +54,9 @@ struct Launch {
                                     [](const BoxWork& b) { return b.store; });
     const double rate = unit::bytes_per_cycle(gpu.crossbar.egress) *
                         static_cast<double>(gpu.clock.l2.count());
-    return stores ? rate * unit::seconds(gpu.l2.latency_far) +
-                        static_cast<double>(memory::kBulkBytes)
-                  : 0;
+    return stores
+               ? rate * unit::seconds(gpu.l2.latency_far) + static_cast<double>(memory::kBulkBytes)
+               : 0;
   }
 
   [[nodiscard]] bool has_boxes() const { return !work.boxes.empty(); }
@@ -144,8 +144,7 @@ void l2(const Launch& l, Chain& chain) {
   double stores = 0;
   for (const auto& a : l.work.accesses) { stores += a.store ? a.distinct_bytes : 0; }
   for (const auto& b : l.work.boxes) { stores += b.store ? b.moved_bytes : 0; }
-  stores = std::max(0.0, stores - sms * (l.line_bytes(l.gpu.l1.store_lines) +
-                                         l.bulk_on_the_way()));
+  stores = std::max(0.0, stores - sms * (l.line_bytes(l.gpu.l1.store_lines) + l.bulk_on_the_way()));
   const double in_us = l.arrived() / in_rate * 1e6;
   const double out_us = stores / out_rate * 1e6;
   if (in_us <= 0 && out_us <= 0) { return; }
@@ -288,7 +287,8 @@ void in_flight(const Launch& l, Chain& chain) {
     chain.fact({.name = "bytes in flight possible",
                 .key = "possible_in_flight_bytes",
                 .formula = "resident blocks x loads before a wait",
-                .inputs = fmt::format("{} x {}", human(resident, ""), bytes(l.chain.loads_bytes + l.chain.boxes_bytes)),
+                .inputs = fmt::format("{} x {}", human(resident, ""),
+                                      bytes(l.chain.loads_bytes + l.chain.boxes_bytes)),
                 .value = std::min(by_program, by_lines),
                 .unit = "bytes"});
   }

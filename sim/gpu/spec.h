@@ -155,9 +155,9 @@ struct TensorSpec {  // dense FLOP per cycle and SM by operand type; 0: not supp
   bool operator==(const TensorSpec&) const = default;
 };
 
-struct MmaSpec {           // mma.sync: one warp, its sub-partition's tensor pipe
-  Cycles latency;          // issue to dependent issue
-  double share = 0;        // of the tensor rate that it reaches
+struct MmaSpec {     // mma.sync: one warp, its sub-partition's tensor pipe
+  Cycles latency;    // issue to dependent issue
+  double share = 0;  // of the tensor rate that it reaches
 
   bool operator==(const MmaSpec&) const = default;
 };
@@ -168,13 +168,13 @@ struct WgmmaSpec {  // wgmma: a warpgroup, asynchronous
   bool operator==(const WgmmaSpec&) const = default;
 };
 
-struct TmaSpec {               // the copy engine of an SM
-  Cycles latency;              // a box, beyond what a load of the same bytes takes
-  Cycles tensor_map;           // the same for a box with more than one dimension
-  BytesPerCycle rate;          // bytes requested (loads) or sent (stores)
-  double request = 0;          // least cycles per piece of a row within a 128 B line
-  BytesPerCycle landing;       // bytes that land in shared memory, multicast ones included, at
-                               // clock.l2
+struct TmaSpec {          // the copy engine of an SM
+  Cycles latency;         // a box, beyond what a load of the same bytes takes
+  Cycles tensor_map;      // the same for a box with more than one dimension
+  BytesPerCycle rate;     // bytes requested (loads) or sent (stores)
+  double request = 0;     // least cycles per piece of a row within a 128 B line
+  BytesPerCycle landing;  // bytes that land in shared memory, multicast ones included, at
+                          // clock.l2
 
   bool operator==(const TmaSpec&) const = default;
 };

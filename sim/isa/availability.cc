@@ -25,7 +25,7 @@ const std::vector<Requirement>& requirements() {
       {"cluster_barrier", "barrier.cluster", 90, 0},
       {"dsmem_load", "ld.shared::cluster", 90, 0},
       {"dsmem_store", "st.shared::cluster", 90, 0},
-      {"cluster", "thread block clusters", 90, 0},
+      {"cluster", "a thread block cluster", 90, 0},
   };
   return all;
 }
@@ -63,7 +63,8 @@ std::optional<std::string> lacks(std::string_view operation, std::string_view ar
   const Requirement* r = find(operation);
   if (r == nullptr) { return std::nullopt; }
   const auto capability = compute_capability(architecture);
-  const bool has = capability && *capability >= r->first && (r->last == 0 || *capability <= r->last);
+  const bool has = capability && *capability >= r->first &&
+                   (r->last == 0 || *capability <= r->last);
   if (has) { return std::nullopt; }
   return std::string(r->instruction) + " does not exist on " + std::string(architecture) +
          "; it needs " + architectures_of(operation);
@@ -71,7 +72,7 @@ std::optional<std::string> lacks(std::string_view operation, std::string_view ar
 
 std::string_view operation_name(OpKind kind) {
   switch (kind) {
-    case OpKind::Arithmetic: return "fp32";
+    case OpKind::Arithmetic: return "arithmetic";
     case OpKind::Load: return "load";
     case OpKind::Store: return "store";
     case OpKind::WaitLoads: return "wait_loads";

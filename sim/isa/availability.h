@@ -31,7 +31,7 @@ struct Requirement {
 [[nodiscard]] std::optional<std::string> lacks(std::string_view operation,
                                                std::string_view architecture);
 
-// The key of the operation.
+// The key of the operation; "arithmetic" for those that differ by their pipe alone.
 [[nodiscard]] std::string_view operation_name(kernel::OpKind kind);
 
 }  // namespace wavetail::isa

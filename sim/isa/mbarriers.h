@@ -16,9 +16,9 @@ struct MbarrierPlan {
   std::int64_t stages = 1;
   std::int64_t arrivals = 0;  // that complete a phase
   bool open = false;
-  std::string released_by;        // "role 'producer' (tma_load)"; empty: nobody
-  std::int64_t stage_bytes = 0;   // that one phase lands in the block, at most
-  std::int64_t fetch_bytes = 0;   // of these, fetched by the block itself
+  std::string released_by;       // "role 'producer' (tma_load)"; empty: nobody
+  std::int64_t stage_bytes = 0;  // that one phase lands in the block, at most
+  std::int64_t fetch_bytes = 0;  // of these, fetched by the block itself
 };
 
 [[nodiscard]] std::vector<MbarrierPlan> plan_mbarriers(const kernel::Kernel& kernel);

@@ -24,24 +24,24 @@ enum class OpKind : std::uint8_t {
   Load,        // `count` global loads, asynchronous until waited for
   Store,       // `count` global stores
   WaitLoads,   // wait until all but the newest `count` load instructions of this warp have returned
-  BlockBarrier,  // __syncthreads()
-  Repeat,        // `count` times body[0]
-  Diverge,       // the lanes (or warps) of a warp (or block) go separate ways, one per body entry
-  CpAsync,       // `count` copies from global to shared memory, past the registers (cp.async)
-  CpAsyncCommit,    // what was copied since the last one becomes a group
-  CpAsyncWait,      // wait until all but the newest `count` groups have landed
-  TmaLoad,          // boxes to shared memory; one elected thread of the role's first warp
-  TmaStore,         // boxes to global memory, one group; the same thread
-  TmaStoreWait,     // until all but the newest `count` groups have left shared memory
-  MbarrierWait,     // until the phase of `mbarrier` is complete
-  MbarrierArrive,   // one arrival per warp, at every block of the cluster if `cluster_wide`
-  Wgmma,            // `count` warpgroup instructions, asynchronous, one group
-  WgmmaWait,        // until all but the newest `count` groups are done
-  Mma,              // `count` mma.sync, each depending on the one `distance` before it
-  NamedBarrier,     // bar.sync, bar.arrive
-  ClusterBarrier,   // barrier.cluster
-  PeerLoad,         // `count` loads from a peer's shared memory, waited for as global loads are
-  PeerStore,        // `count` stores to it
+  BlockBarrier,    // __syncthreads()
+  Repeat,          // `count` times body[0]
+  Diverge,         // the lanes (or warps) of a warp (or block) go separate ways, one per body entry
+  CpAsync,         // `count` copies from global to shared memory, past the registers (cp.async)
+  CpAsyncCommit,   // what was copied since the last one becomes a group
+  CpAsyncWait,     // wait until all but the newest `count` groups have landed
+  TmaLoad,         // boxes to shared memory; one elected thread of the role's first warp
+  TmaStore,        // boxes to global memory, one group; the same thread
+  TmaStoreWait,    // until all but the newest `count` groups have left shared memory
+  MbarrierWait,    // until the phase of `mbarrier` is complete
+  MbarrierArrive,  // one arrival per warp, at every block of the cluster if `cluster_wide`
+  Wgmma,           // `count` warpgroup instructions, asynchronous, one group
+  WgmmaWait,       // until all but the newest `count` groups are done
+  Mma,             // `count` mma.sync, each depending on the one `distance` before it
+  NamedBarrier,    // bar.sync, bar.arrive
+  ClusterBarrier,  // barrier.cluster
+  PeerLoad,        // `count` loads from a peer's shared memory, waited for as global loads are
+  PeerStore,       // `count` stores to it
   SetMaxRegisters,  // setmaxnreg: `count` registers per thread
 };
 

@@ -200,9 +200,8 @@ System::Place System::place_next(std::int64_t chunk, const Place& before) const 
 
 void System::prefetch_bulk(std::uint32_t bulk) const {
   const Bulk& b = bulks_[bulk];
-  for_each_bulk_page(b, [&](std::int64_t page, const Sectors&, const Sectors&) {
-    l2_.prefetch(page);
-  });
+  for_each_bulk_page(
+      b, [&](std::int64_t page, const Sectors&, const Sectors&) { l2_.prefetch(page); });
 }
 
 void System::bulk_arrives(std::uint32_t id) {
@@ -238,9 +237,8 @@ System::BulkDone System::bulk_arrived(std::uint32_t id, std::span<const std::uin
   result::Counters& c = *b.account->counters;
   const auto sectors = static_cast<std::size_t>(std::min<std::int64_t>(b.sectors, kMaxSectors));
   const Time now = wheel_.now();
-  const Time gpc = gpc_ingress_[gpc_of_sm_[b.sm]]
-                       .reserve(b.first_data, timing_.gpc_ingress[sectors])
-                       .end;
+  const Time
+      gpc = gpc_ingress_[gpc_of_sm_[b.sm]].reserve(b.first_data, timing_.gpc_ingress[sectors]).end;
   Time done = now;
   for (std::size_t i = 0; i < receivers.size(); ++i) {
     const Time port = ingress_[receivers[i]].reserve(b.first_data, timing_.landing[sectors]).end;

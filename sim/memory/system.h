@@ -116,7 +116,9 @@ class System {
   BulkDone bulk_arrived(std::uint32_t request, std::span<const std::uint16_t> receivers,
                         std::span<Time> landed);
 
-  [[nodiscard]] std::uint32_t token_of(std::uint32_t request) const { return bulks_[request].token; }
+  [[nodiscard]] std::uint32_t token_of(std::uint32_t request) const {
+    return bulks_[request].token;
+  }
 
   // Sends the bytes to L2 now; returns when they have left through the SM's port. BulkAccepted
   // follows.

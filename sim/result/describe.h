@@ -20,7 +20,8 @@ template <class V>
 void describe(V&& v, const StallCycles& s) {
   v("selected", s.selected, "cycles", "issued an instruction");
   v("not_selected", s.not_selected, "cycles", "ready, but the scheduler issued another warp");
-  v("long_scoreboard", s.long_scoreboard, "cycles", "waited for data from global memory, or at an mbarrier");
+  v("long_scoreboard", s.long_scoreboard, "cycles",
+    "waited for data from global memory, or at an mbarrier");
   v("short_scoreboard", s.short_scoreboard, "cycles", "waited for data from shared memory");
   v("wait", s.wait, "cycles", "waited out a fixed-latency dependency");
   v("math_pipe_throttle", s.math_pipe_throttle, "cycles", "its arithmetic pipe was busy");

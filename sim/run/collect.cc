@@ -80,9 +80,9 @@ void set_memory_figures(KernelResult& k, const Counters& c, const gpu::GpuSpec& 
   k.dram_write_bytes = real(c.dram_write_bytes) / launches;
   k.dram_gbps = share(dram, total_ps, 1e3);
   k.dram_pct = share(dram, total_ps * 1e-12 * real(gpu.hbm.bandwidth.count()));
-  k.useful_gbps = share(real(c.useful_load_bytes + c.useful_store_bytes + c.tma_fetch_bytes +
-                             c.tma_store_bytes),
-                        total_ps, 1e3);
+  k.useful_gbps = share(
+      real(c.useful_load_bytes + c.useful_store_bytes + c.tma_fetch_bytes + c.tma_store_bytes),
+      total_ps, 1e3);
   k.l1_hit_pct = share(real(c.l1_hit_sectors), real(c.l1_sectors));
   k.l2_sectors = real(c.l2_read_sectors + c.l2_write_sectors) / launches;
   k.l2_hit_pct = share(real(c.l2_hit_sectors), real(c.l2_read_sectors + c.l2_write_sectors));

@@ -56,10 +56,9 @@ bool ProgramReader::available(const At& at, std::string_view operation) const {
 // False if the operation is none of these.
 bool ProgramReader::read_async(const At& at, std::string_view operation,
                                kernel::Program& out) const {
-  static const std::map<std::string_view, OpKind> counted{
-      {"cp_async_wait", OpKind::CpAsyncWait},
-      {"tma_store_wait", OpKind::TmaStoreWait},
-      {"wgmma_wait", OpKind::WgmmaWait}};
+  static const std::map<std::string_view, OpKind> counted{{"cp_async_wait", OpKind::CpAsyncWait},
+                                                          {"tma_store_wait", OpKind::TmaStoreWait},
+                                                          {"wgmma_wait", OpKind::WgmmaWait}};
   if (const auto it = counted.find(operation); it != counted.end()) {
     read_count(at, it->second, out);
   } else if (operation == "setmaxnreg") {
@@ -144,7 +143,8 @@ void ProgramReader::read_bulk(const At& at, OpKind kind, kernel::Program& out) c
     return;
   }
   if (divergent) {
-    at.complain("one elected thread issues it for the role; inside 'diverge' it may not come there");
+    at.complain(
+        "one elected thread issues it for the role; inside 'diverge' it may not come there");
   }
   Op op = of_kind(kind);
   if (const config::Node* boxes = at.node.find("boxes")) {
@@ -160,9 +160,9 @@ void ProgramReader::read_bulk(const At& at, OpKind kind, kernel::Program& out) c
       return;
     }
     for (std::size_t i = 0; i < boxes->items.size(); ++i) {
-      op.boxes.push_back(read_box(
-          {boxes->items[i], list.path + "[" + std::to_string(i) + "]", diagnostics}, box_keys(),
-          *this));
+      op.boxes.push_back(
+          read_box({boxes->items[i], list.path + "[" + std::to_string(i) + "]", diagnostics},
+                   box_keys(), *this));
     }
   } else {
     op.boxes.push_back(read_box(at, keys, *this));
@@ -192,10 +192,10 @@ void ProgramReader::read_wgmma(const At& at, kernel::Program& out) const {
   Op op = of_kind(OpKind::Wgmma);
   const MapReader map(at.node, at.path, wgmma_keys(), diagnostics);
   kernel::TensorShape& s = op.tensor;
-  const bool typed = read_type(map,
-                               {TensorType::Fp16, TensorType::Bf16, TensorType::Tf32,
-                                TensorType::Fp8, TensorType::Int8},
-                               gpu, s.type);
+  const bool typed = read_type(
+      map,
+      {TensorType::Fp16, TensorType::Bf16, TensorType::Tf32, TensorType::Fp8, TensorType::Int8},
+      gpu, s.type);
   s.m = 64;
   s.k = isa::wgmma_depth(s.type);
   const std::string depth = std::to_string(s.k);
@@ -263,8 +263,7 @@ void ProgramReader::read_peer(const At& at, OpKind kind, kernel::Program& out) c
   Op op = of_kind(kind);
   const MapReader map(at.node, at.path, peer_keys(), diagnostics);
   unit::Bytes width{4};
-  if (map.read("width", width) && width.count() != 4 && width.count() != 8 &&
-      width.count() != 16) {
+  if (map.read("width", width) && width.count() != 4 && width.count() != 8 && width.count() != 16) {
     map.at("width").refuse("allowed: 4 B, 8 B, 16 B");
   }
   op.peer.width = static_cast<int>(width.count());

@@ -53,8 +53,7 @@ void read_rows(const MapReader& map, Box& box) {
 void read_extent(const MapReader& map, Box& box) {
   const bool range = map.has("bytes");
   if (range == map.has("box")) {
-    map.at("array").complain(
-        "'bytes' or 'box' is needed, not both");
+    map.at("array").complain("'bytes' or 'box' is needed, not both");
     return;
   }
   if (range) {
@@ -100,8 +99,7 @@ void read_box_strides(const At& at, const ProgramReader& reader, Box& box) {
         return;
       }
       for (std::size_t i = 0; i < block.node.items.size(); ++i) {
-        read_size({block.node.items[i], block.path + "[" + std::to_string(i) + "]",
-                   at.diagnostics},
+        read_size({block.node.items[i], block.path + "[" + std::to_string(i) + "]", at.diagnostics},
                   *parts[i], kDistance);
       }
     }
@@ -159,8 +157,8 @@ void read_multicast(const MapReader& map, const ProgramReader& reader, Box& box)
       left /= box.multicast[axis] ? extent[axis] : 1;
     }
     if (left != 1) {
-      at.refuse("the cluster has " + std::to_string(extent[0]) + " x " +
-                std::to_string(extent[1]) + " x " + std::to_string(extent[2]) +
+      at.refuse("the cluster has " + std::to_string(extent[0]) + " x " + std::to_string(extent[1]) +
+                " x " + std::to_string(extent[2]) +
                 " blocks, and the box goes to all along some of its axes");
       return;
     }

@@ -148,8 +148,7 @@ void check_mbarriers(const At& at, const Kernel& k) {
   if (bytes > k.shared_memory.count()) {
     child(at, "mbarriers")
         .complain("the stages hold " + unit::print(unit::Bytes{bytes}) +
-                  " of boxes, the block has " + unit::print(k.shared_memory) +
-                  " of shared memory");
+                  " of boxes, the block has " + unit::print(k.shared_memory) + " of shared memory");
   }
 }
 

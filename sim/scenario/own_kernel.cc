@@ -24,7 +24,8 @@ void read_grid(const At& at, kernel::Dim3& grid, const std::string& what) {
     return;
   }
   if (at.node.items.empty() || at.node.items.size() > 3) {
-    at.complain("a " + what + " has 1 to 3 dimensions; found " + std::to_string(at.node.items.size()));
+    at.complain("a " + what + " has 1 to 3 dimensions; found " +
+                std::to_string(at.node.items.size()));
     return;
   }
   for (std::size_t i = 0; i < at.node.items.size(); ++i) {
@@ -63,9 +64,8 @@ void read_cluster(const At& at, Kernel& k, const gpu::GpuSpec* gpu) {
   }
   for (std::size_t axis = 0; axis < 3; ++axis) {
     if (k.grid[axis] % k.cluster[axis] != 0) {
-      at.complain("the grid has " + std::to_string(k.grid[axis]) + " blocks along " +
-                  "xyz"[axis] + ", no multiple of the cluster's " +
-                  std::to_string(k.cluster[axis]));
+      at.complain("the grid has " + std::to_string(k.grid[axis]) + " blocks along " + "xyz"[axis] +
+                  ", no multiple of the cluster's " + std::to_string(k.cluster[axis]));
       return;
     }
   }
@@ -75,7 +75,8 @@ void read_mbarriers(const At& at, Kernel& k) {
   constexpr std::size_t kMostMbarriers = 32;
   constexpr config::Range kStages{"1", "64"};
   if (!at.node.is_map() || at.node.entries.size() > kMostMbarriers) {
-    at.refuse("a map of up to " + std::to_string(kMostMbarriers) + " mbarriers, by name, is needed");
+    at.refuse("a map of up to " + std::to_string(kMostMbarriers) +
+              " mbarriers, by name, is needed");
     return;
   }
   for (const config::Entry& entry : at.node.entries) {

@@ -18,8 +18,8 @@ struct ProgramReader {
   config::Diagnostics& diagnostics;
   std::int64_t& operations_left;  // what kMostOperations leaves; shared by the kernel's roles
   int warp_size = 32;
-  const gpu::GpuSpec* gpu = nullptr;  // null: not known, nothing is refused for its sake
-  std::int64_t warps = 0;             // of the role; 0: not known
+  const gpu::GpuSpec* gpu = nullptr;          // null: not known, nothing is refused for its sake
+  std::int64_t warps = 0;                     // of the role; 0: not known
   int loops = 0;                              // enclosing counted loops
   std::int64_t lane_ways = 1, warp_ways = 1;  // parts that enclosing branches make
   bool divergent = false;                     // inside a branch that not all lanes or warps take

@@ -36,9 +36,7 @@ struct Walker {
 
   [[nodiscard]] double distance(const kernel::Box& box) const {
     double all = magnitude(box.offset) + static_cast<double>(box.extent());
-    if (box.walk == kernel::WalkKind::Strides) {
-      return all + strides(box.strides);
-    }
+    if (box.walk == kernel::WalkKind::Strides) { return all + strides(box.strides); }
     double pieces = static_cast<double>(kernel::volume(kernel.grid));
     for (const double t : trips) { pieces *= t; }
     return all + pieces * static_cast<double>(box.extent());

@@ -190,25 +190,31 @@ bool Sm::waits_elsewhere(std::size_t slot) const {
   return warps_[slot].code->asynchronous && async_[slot].on != AsyncWarp::On::Nothing;
 }
 
+// "mbarrier_wait at instruction 1 on mbarrier ...": the instruction before the one to come.
 std::string Sm::waits_for(std::size_t slot) const {
   const Warp& w = warps_[slot];
-  if (!w.code->asynchronous) { return {}; }
   const AsyncWarp& a = async_[slot];
   const auto block_slot = static_cast<std::uint32_t>(w.block);
+  const auto at = [&](std::int32_t pc) {
+    return w.code->operations[static_cast<std::size_t>(pc)] + " at instruction " +
+           std::to_string(pc);
+  };
   switch (a.on) {
     case AsyncWarp::On::Nothing: return {};
-    case AsyncWarp::On::Mbarrier: return "; " + describe({block_slot, a.object, a.nth});
-    case AsyncWarp::On::Copies: return "; cp_async_wait: copies have not landed";
-    case AsyncWarp::On::Stores: return "; tma_store_wait: boxes have not left";
+    case AsyncWarp::On::Mbarrier:
+      return at(w.pc - 1) + " waits on " + describe({block_slot, a.object, a.nth});
+    case AsyncWarp::On::Copies: return at(w.pc) + ": copies have not landed";
+    case AsyncWarp::On::Stores: return at(w.pc - 1) + ": boxes have not left";
     case AsyncWarp::On::Numbered: {
       const auto& n = sync_[block_slot].numbered[static_cast<std::size_t>(a.object)];
-      return "; named_barrier " + std::to_string(a.object) + ": " + std::to_string(n.arrived) +
-             " of " + std::to_string(n.expected) + " warps have arrived";
+      return at(w.pc - 1) + " waits on barrier " + std::to_string(a.object) + ", at which " +
+             std::to_string(n.arrived) + " of " + std::to_string(n.expected) +
+             " warps have arrived";
     }
     case AsyncWarp::On::Cluster: {
       const Cluster& c = surface_.clusters[blocks_[block_slot].cluster];
-      return "; cluster_barrier: " + std::to_string(c.arrived) + " of " +
-             std::to_string(c.running) + " warps have arrived";
+      return at(w.pc - 1) + ": " + std::to_string(c.arrived) + " of " + std::to_string(c.running) +
+             " warps of the cluster have arrived";
     }
   }
   return {};

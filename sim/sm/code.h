@@ -103,8 +103,8 @@ struct CompiledAccess {
 struct CompiledBox {
   kernel::Box box;
   std::int64_t array_bytes = 0;
-  CompiledAccess place;       // its strides
-  std::int64_t receivers = 1;  // blocks that it lands in
+  CompiledAccess place;                  // its strides
+  std::int64_t receivers = 1;            // blocks that it lands in
   std::int64_t rows = 1, row_bytes = 0;  // of the share that one block fetches
 };
 

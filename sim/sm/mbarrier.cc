@@ -48,8 +48,8 @@ void Sm::mbarrier_wait(std::uint32_t slot, const Instr& instr, Turn& turn) {
 void Sm::mbarrier_arrive(std::uint32_t slot, const Instr& instr, Turn& turn) {
   Warp& w = warps_[slot];
   const auto block_slot = static_cast<std::uint32_t>(w.block);
-  const std::uint32_t nth =
-      async_[slot].cursors[static_cast<std::size_t>(instr.mbarrier)].arrivals++;
+  const std::uint32_t
+      nth = async_[slot].cursors[static_cast<std::size_t>(instr.mbarrier)].arrivals++;
   count_issue(w, instr, 1, turn);
   const Time at = surface_.clocks.sm.edge(turn.cycle);
   const Party who{this, slot, w.pc++};
@@ -119,9 +119,8 @@ void Sm::try_complete(const Phase& p) {
   s.complete_at = s.latest;
   s.arrived = 0;
   s.latest = Time{};
-  const Time open = std::max(surface_.wheel.now(), s.complete_at +
-                                                       surface_.clocks.sm.span(
-                                                           surface_.gpu.mbarrier.latency));
+  const Time open = std::max(
+      surface_.wheel.now(), s.complete_at + surface_.clocks.sm.span(surface_.gpu.mbarrier.latency));
   for (std::uint64_t rest = s.waiters; rest != 0; rest &= rest - 1) {
     const auto slot = static_cast<std::uint32_t>(std::countr_zero(rest));
     async_[slot].on = AsyncWarp::On::Nothing;
@@ -143,10 +142,10 @@ void Sm::check_consumed(const Phase& p) {
     const Warp& w = warps_[slot];
     const auto& cursor = async_[slot].cursors[static_cast<std::size_t>(p.mbarrier)];
     const bool waits = ((w.code->waits_for >> p.mbarrier) & 1) != 0 || cursor.waits > 0;
-    const bool ended = w.reason == Reason::Exit || w.reason == Reason::Start;
+    const bool ended = w.reason == Reason::Exit;
     if (waits && !ended && cursor.waits <= wait) {
       fault({this, slot, w.pc}, "has not come to its wait for phase " + std::to_string(phase - 1) +
-                   " when the next phase completes: " + describe(p));
+                                    " when the next phase completes: " + describe(p));
       return;
     }
   }
@@ -157,8 +156,8 @@ void Sm::check_consumed(const Phase& p) {
 std::string Sm::describe(const Phase& p) const {
   const isa::MbarrierPlan& plan = plan_of(p);
   const auto stages = static_cast<std::uint32_t>(plan.stages);
-  const MbarrierStage& s =
-      sync_[p.block].stages[static_cast<std::size_t>(plan.first + p.nth % stages)];
+  const MbarrierStage& s = sync_[p.block]
+                               .stages[static_cast<std::size_t>(plan.first + p.nth % stages)];
   return "mbarrier '" + plan.name + "', stage " + std::to_string(p.nth % stages) + ", in phase " +
          std::to_string(s.completed) + ", lacks " + std::to_string(plan.arrivals - s.arrived) +
          " of " + std::to_string(plan.arrivals) + " arrivals and " + std::to_string(s.missing) +

@@ -62,8 +62,8 @@ struct AsyncWarp {
   // wgmma: the last groups' ends, in SM cycles; they end in order.
   std::array<std::int64_t, kTensorGroups> tensor_end{};
   std::uint32_t tensor_groups = 0;
-  // mma.sync: when the next of the chain may issue (thousandths of a cycle), when the last result is
-  // there.
+  // mma.sync: when the next of the chain may issue (thousandths of a cycle), when the last result
+  // is there.
   std::int64_t mma_chain = 0, mma_result_at = -1;
   // Bulk stores, by group.
   std::uint32_t stores_issued = 0, stores_left = 0, stores_wanted = 0;

@@ -67,8 +67,8 @@ void Sm::one_peer_load(std::uint32_t slot, const CompiledPeer& peer, Time depart
   const Block& b = blocks_[static_cast<std::size_t>(w.block)];
   const Cluster& c = surface_.clusters[b.cluster];
   const auto size = static_cast<std::int64_t>(c.members.size());
-  const ClusterMember& to = c.members[static_cast<std::size_t>(
-      ((b.rank + peer.to) % size + size) % size)];
+  const ClusterMember&
+      to = c.members[static_cast<std::size_t>(((b.rank + peer.to) % size + size) % size)];
   const auto sequence = static_cast<std::uint8_t>(w.loads_issued++ & 63U);
   w.pending |= 1ULL << sequence;
   const std::uint32_t id = surface_.clusters.keep(

@@ -267,19 +267,25 @@ Launch* Sm::retire(std::uint32_t block_slot) {
   return &launch;
 }
 
+// Warps at their end wait for others of their block, which are in the list.
 std::vector<std::string> Sm::waiting() const {
   std::vector<std::string> lines;
   for (std::size_t slot = 0; slot < warps_.size(); ++slot) {
     const Warp& w = warps_[slot];
-    if (w.launch == nullptr) { continue; }
+    if (w.launch == nullptr || w.reason == Reason::Exit) { continue; }
     const Block& b = blocks_[static_cast<std::size_t>(w.block)];
+    if (waits_elsewhere(slot)) {
+      lines.push_back(place_of(w) + ": " + waits_for(slot) + " (" + std::string(name(w.reason)) +
+                      ")");
+      continue;
+    }
     std::string line = place_of(w) + ": " + std::string(name(w.reason)) + " at instruction " +
                        std::to_string(w.pc);
-    if (w.reason == Reason::Barrier && !waits_elsewhere(slot)) {
+    if (w.reason == Reason::Barrier) {
       line += "; " + std::to_string(b.at_barrier) + " of " + std::to_string(b.running) +
               " warps are at the barrier";
     }
-    lines.push_back(line + waits_for(slot));
+    lines.push_back(line);
   }
   return lines;
 }

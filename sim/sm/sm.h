@@ -44,8 +44,8 @@ struct Surface {
 
 // Event kinds of Target::Sm that SMs send to themselves; memory::SmNotice has the others.
 enum class SmEvent : std::uint8_t {
-  Wake,      // a: warp slot
-  SlotFree,  // a: scheduler
+  Wake,          // a: warp slot
+  SlotFree,      // a: scheduler
   BulkOut,       // a: piece of a bulk store that the TMA has read
   PeerArrives,   // a: request for this SM's shared memory
   PeerReturned,  // a: the same, its data are back
@@ -127,6 +127,7 @@ class Sm {
   void pass(std::uint32_t slot, Reason reason, std::int64_t until, std::int64_t short_wait,
             Turn& turn);
   void block_async(std::uint32_t slot, Reason reason, AsyncWarp::On on, Turn& turn);
+
   struct Party {  // a warp and the instruction it is at
     const Sm* sm;
     std::uint32_t slot;
@@ -232,10 +233,10 @@ class Sm {
   event::CycleServer lsu_;
   event::Credit line_credit_, store_credit_;
   CompiledAccess::Request random_request_;  // scratch of request_at
-  std::vector<AsyncWarp> async_;  // by warp slot; empty until a kernel needs it
-  std::vector<BlockSync> sync_;   // by block slot; empty until a kernel needs it
-  std::uint64_t placements_ = 0;  // blocks placed so far
-  event::CycleServer tma_;        // thousandths of a cycle
+  std::vector<AsyncWarp> async_;            // by warp slot; empty until a kernel needs it
+  std::vector<BlockSync> sync_;             // by block slot; empty until a kernel needs it
+  std::uint64_t placements_ = 0;            // blocks placed so far
+  event::CycleServer tma_;                  // thousandths of a cycle
   std::vector<Bulk> bulks_;
   std::vector<std::uint32_t> free_bulks_;
   std::vector<ClusterMember> receivers_;  // scratch of bulk_arrived

@@ -17,8 +17,8 @@ namespace {
 
 constexpr std::int64_t kUnit = isa::kThousandths;
 
-// Calls f(piece) for the parts of a box of at most kBulkBytes each: whole rows, in multiples of 32 where
-// there are as many; a contiguous range in aligned parts.
+// Calls f(piece) for the parts of a box of at most kBulkBytes each: whole rows, in multiples of 32
+// where there are as many; a contiguous range in aligned parts.
 template <class F>
 void for_each_piece(const BulkAccess& box, F&& f) {
   BulkAccess piece = box;
@@ -74,8 +74,7 @@ BulkAccess Sm::bulk_access(const Warp& w, const CompiledBox& c) const {
   BulkAccess a;
   a.array_base = w.launch->array_base[static_cast<std::size_t>(c.place.array)];
   a.array_bytes = c.array_bytes;
-  a.address = a.array_base + at +
-              share * (c.box.rows > 1 ? c.rows * c.box.pitch : c.row_bytes);
+  a.address = a.array_base + at + share * (c.box.rows > 1 ? c.rows * c.box.pitch : c.row_bytes);
   a.rows = c.rows;
   a.row_bytes = c.row_bytes;
   a.pitch = c.box.pitch;
@@ -103,9 +102,8 @@ Time Sm::engine(const BulkAccess& piece, std::int64_t cycle) {
   const double request = tma.request * static_cast<double>(kUnit);
   const std::int64_t whole = piece.row_bytes / memory::kLineBytes;
   const std::int64_t rest = piece.row_bytes % memory::kLineBytes;
-  const double row =
-      static_cast<double>(whole) * std::max(memory::kLineBytes * per_byte, request) +
-      (rest > 0 ? std::max(static_cast<double>(rest) * per_byte, request) : 0);
+  const double row = static_cast<double>(whole) * std::max(memory::kLineBytes * per_byte, request) +
+                     (rest > 0 ? std::max(static_cast<double>(rest) * per_byte, request) : 0);
   const auto cost = static_cast<std::int64_t>(std::ceil(row * static_cast<double>(piece.rows)));
   const std::int64_t end = tma_.reserve(cycle * kUnit, cost).end;
   return surface_.clocks.sm.edge((end + kUnit - 1) / kUnit);
@@ -187,7 +185,8 @@ void Sm::bulk_arrived(std::uint32_t request) {
   bulk_done(blocks_[phase.block], phase.block, last);
 }
 
-// The boxes of one instruction are one group; the engine reads them, then they leave piece by piece.
+// The boxes of one instruction are one group; the engine reads them, then they leave piece by
+// piece.
 void Sm::tma_store(std::uint32_t slot, const Instr& instr, Turn& turn) {
   Warp& w = warps_[slot];
   if (w.index != 0) {
@@ -208,8 +207,8 @@ void Sm::tma_store(std::uint32_t slot, const Instr& instr, Turn& turn) {
       ++sync_[block_slot].bulk_under_way;
       piece.departs = engine(piece, cycle) + delay;
       last = keep({{block_slot, -1, 0}, 0, {}, 1, piece, slot, false});
-      surface_.wheel.schedule({piece.departs, Target::Sm,
-                               static_cast<std::uint8_t>(SmEvent::BulkOut), number_, last});
+      surface_.wheel.schedule(
+          {piece.departs, Target::Sm, static_cast<std::uint8_t>(SmEvent::BulkOut), number_, last});
     });
   }
   bulks_[last].last = true;

@@ -64,7 +64,7 @@ struct Block {
   std::uint32_t cluster = kNoCluster;
   std::int64_t rank = 0;             // within the cluster
   std::vector<std::uint32_t> warps;  // slots, in warp order
-  std::int64_t running = 0;             // warps not yet at their end
+  std::int64_t running = 0;          // warps not yet at their end
   std::int64_t at_barrier = 0;
   std::int64_t placed = 0;  // SM cycle
   // The latest cycle at which a warp came to a barrier or to its end: turns run ahead of events, so

@@ -40,9 +40,9 @@ inline void expect_bytes_conserved(const result::Counters& c) {
   // A load's sector hits L1, joins a fill that is under way, or goes to L2; what bypasses L1 goes.
   EXPECT_LE(c.l1_sectors, c.load_sectors);
   // Boxes of whole sectors go there past L1.
-  EXPECT_EQ(kSector * c.l2_read_sectors,
-            kSector * (c.load_sectors - c.l1_hit_sectors - c.l1_pending_sectors) +
-                c.tma_fetch_bytes);
+  EXPECT_EQ(
+      kSector * c.l2_read_sectors,
+      kSector * (c.load_sectors - c.l1_hit_sectors - c.l1_pending_sectors) + c.tma_fetch_bytes);
   EXPECT_EQ(c.ingress_bytes, kSector * c.l2_read_sectors);
   EXPECT_EQ(c.latency_bytes, c.ingress_bytes);
   EXPECT_EQ(c.egress_bytes, kSector * c.store_sectors + c.tma_store_bytes);

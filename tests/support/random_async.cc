@@ -84,7 +84,8 @@ class Maker {
     }
     if (dice_.one_in(2)) {
       b.row_bytes = b.pitch = 384 * dice_.between(1, 12);  // in 3 or 4 shares of whole sectors
-      b.walk = dice_.pick({kernel::WalkKind::Grid, kernel::WalkKind::Block, kernel::WalkKind::Same});
+      b.walk = dice_.pick(
+          {kernel::WalkKind::Grid, kernel::WalkKind::Block, kernel::WalkKind::Same});
       return b;
     }
     b.tensor_map = true;
@@ -93,7 +94,9 @@ class Maker {
     b.pitch = b.row_bytes + 32 * dice_.pick<std::int64_t>({0, 1, 8, 12});
     b.strides.block_x = 32 * dice_.between(0, 200);
     b.strides.block_y = 32 * dice_.between(0, 200);
-    for (std::int64_t l = 0; l < loops; ++l) { b.strides.loop.push_back(32 * dice_.between(0, 64)); }
+    for (std::int64_t l = 0; l < loops; ++l) {
+      b.strides.loop.push_back(32 * dice_.between(0, 64));
+    }
     return b;
   }
 
