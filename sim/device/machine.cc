@@ -87,6 +87,8 @@ void Machine::prefetch(const Event& e) const {
     memory_.prefetch(e.a);
   } else if (e.target == Target::Sm && e.kind == static_cast<std::uint8_t>(sm::SmEvent::Wake)) {
     sms_[e.unit].prefetch(e.a);
+  } else if (e.target == Target::Sm && e.kind == static_cast<std::uint8_t>(sm::SmEvent::WakeMany)) {
+    sms_[e.unit].prefetch_many(e.a);
   }
 }
 

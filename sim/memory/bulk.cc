@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Boxes of the TMA beyond the SM: requested in parts of up to 8 KiB, each one event at the L2 and
+// Boxes of the TMA beyond the SM: requested in parts of up to 16 KiB, each one event at the L2 and
 // one at the SM's port. The parts are looked up page by page.
 //
 // Rows of a box that are a pitch apart lie in a page each; looking up every one would be most of
@@ -104,6 +104,18 @@ std::uint64_t whole_bursts(std::uint64_t sectors) {
   return ((sectors | sectors >> 1) & 0x5555555555555555ULL) * 3;
 }
 
+// When the last fill under way for one of these sectors of a page is there.
+Time filled_at(const L2Directory& l2, std::uint32_t frame, const Sectors& wanted) {
+  Time last{};
+  for (int group = 0; group < kLinesPerPage / L2Directory::kLinesPerFill; ++group) {
+    const std::uint64_t sectors = wanted[static_cast<std::size_t>(group >> 2)];
+    if ((sectors >> (16 * (group & 3)) & 0xffff) != 0) {
+      last = std::max(last, l2.ready(frame, group));
+    }
+  }
+  return last;
+}
+
 }  // namespace
 
 std::uint32_t System::new_bulk(const BulkAccess& access) {
@@ -144,6 +156,7 @@ System::Served System::serve_page(std::int64_t page, std::uint32_t frame, const 
   const std::int64_t first = page * kLinesPerPage >> chunk_shift_;
   std::int64_t chunk = -1;
   Place at{};
+  std::uint64_t within = 0;  // the present round of the channels
   const Time now = wheel_.now();
   std::size_t slice = SIZE_MAX;
   int waiting = 0;  // sectors for `slice`
@@ -160,7 +173,15 @@ System::Served System::serve_page(std::int64_t page, std::uint32_t frame, const 
     const std::uint64_t sectors = (wanted[word] >> (low & 63)) & unit;
     if (sectors == 0) { continue; }
     const std::int64_t here = first + (low / 4 >> chunk_shift_);
-    if (here != chunk) { at = here == chunk + 1 ? place_next(here, at) : place(here); }
+    if (here != chunk) {
+      const bool next = here == chunk + 1 && ++within < channels_.size();
+      at.channel += next ? 1 : 0;
+      at.channel -= at.channel == channels_.size() ? channels_.size() : 0;
+      if (!next) {
+        at = place(here);
+        within = channels_divider_.remainder(static_cast<std::uint64_t>(here));
+      }
+    }
     chunk = here;
     const std::uint64_t missing = (fetched[word] >> (low & 63)) & unit;
     if (slice_of_channel_[at.channel] != slice || missing != 0) { flush(); }
@@ -182,20 +203,8 @@ System::Served System::serve_page(std::int64_t page, std::uint32_t frame, const 
     }
   }
   flush();
-  for (int group = 0; group < kLinesPerPage / L2Directory::kLinesPerFill; ++group) {
-    const std::uint64_t sectors = wanted[static_cast<std::size_t>(group >> 2)];
-    if ((sectors >> (16 * (group & 3)) & 0xffff) != 0) {
-      served.last = std::max(served.last, l2_.ready(frame, group));
-    }
-  }
+  served.last = std::max(served.last, filled_at(l2_, frame, wanted));
   return served;
-}
-
-// The place of the interleave unit behind the one at `before`.
-System::Place System::place_next(std::int64_t chunk, const Place& before) const {
-  if (channels_divider_.remainder(static_cast<std::uint64_t>(chunk)) == 0) { return place(chunk); }
-  const std::size_t next = before.channel + 1;
-  return {next == channels_.size() ? 0 : next, before.row};
 }
 
 void System::prefetch_bulk(std::uint32_t bulk) const {

@@ -240,7 +240,6 @@ class System {
   };
 
   [[nodiscard]] Place place(std::int64_t chunk) const;
-  [[nodiscard]] Place place_next(std::int64_t chunk, const Place& before) const;
 
   event::Wheel& wheel_;
   Timing timing_;

@@ -27,6 +27,6 @@ struct Timing {
   Duration l1_hit;  // from leaving the load/store unit to the data, hit in L1
 };
 
-inline constexpr int kMaxSectors = 256;
+inline constexpr int kMaxSectors = 512;
 
 }  // namespace wavetail::memory

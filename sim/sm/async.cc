@@ -105,6 +105,14 @@ void Sm::wake_many(std::uint32_t mask) {
   }
 }
 
+void Sm::prefetch_many(std::uint32_t mask) const {
+  for (std::uint64_t rest = wake_masks_[mask]; rest != 0; rest &= rest - 1) {
+    const auto slot = static_cast<std::size_t>(std::countr_zero(rest));
+    __builtin_prefetch(&warps_[slot]);
+    __builtin_prefetch(&async_[slot]);
+  }
+}
+
 // As proceed(), and within a quantum of more than one instruction the warp keeps its turn over
 // `short_wait` cycles in any case; a longer wait shares its event with warps that wake with it.
 void Sm::pass(std::uint32_t slot, Reason reason, std::int64_t until, std::int64_t short_wait,

@@ -55,13 +55,13 @@ struct AsyncWarp {
   static constexpr std::uint32_t kCopyGroups = 16, kTensorGroups = 8;
 
   std::vector<Cursor> cursors;  // by mbarrier
-  // cp.async: groups [oldest, open) are committed and not complete, `open` is being filled.
-  std::array<CopyGroup, kCopyGroups> copies{};
-  std::uint32_t copies_oldest = 0, copies_open = 0, copies_wanted = 0;
-  Time copies_at;  // when the complete ones were
+  // What the warp is blocked on, for hang reports.
+  enum class On : std::uint8_t { Nothing, Mbarrier, Copies, Stores, Numbered, Cluster } on{};
+  std::int32_t object = 0;  // mbarrier or number of the barrier
+  std::uint32_t nth = 0;
   // wgmma: the last groups' ends, in SM cycles; they end in order.
-  std::array<std::int64_t, kTensorGroups> tensor_end{};
   std::uint32_t tensor_groups = 0;
+  std::array<std::int64_t, kTensorGroups> tensor_end{};
   // mma.sync: when the next of the chain may issue (thousandths of a cycle), when the last result
   // is there.
   std::int64_t mma_chain = 0, mma_result_at = -1;
@@ -69,10 +69,10 @@ struct AsyncWarp {
   std::uint32_t stores_issued = 0, stores_left = 0, stores_wanted = 0;
   Time stores_at;
   std::uint32_t cluster_arrivals = 0, cluster_waits = 0;
-  // What the warp is blocked on, for hang reports.
-  enum class On : std::uint8_t { Nothing, Mbarrier, Copies, Stores, Numbered, Cluster } on{};
-  std::int32_t object = 0;  // mbarrier or number of the barrier
-  std::uint32_t nth = 0;
+  // cp.async: groups [oldest, open) are committed and not complete, `open` is being filled.
+  std::uint32_t copies_oldest = 0, copies_open = 0, copies_wanted = 0;
+  Time copies_at;  // when the complete ones were
+  std::array<CopyGroup, kCopyGroups> copies{};
 };
 
 }  // namespace wavetail::sm

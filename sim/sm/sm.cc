@@ -2,6 +2,7 @@
 #include "sm/sm.h"
 
 #include <algorithm>
+#include <cmath>
 
 namespace wavetail::sm {
 
@@ -18,7 +19,8 @@ Sm::Sm(Surface& surface, std::uint16_t number)
       blocks_(static_cast<std::size_t>(surface.gpu.sm.max_blocks)),
       free_shared_memory_(surface.gpu.sm.shared_memory.count()),
       line_credit_(surface.gpu.l1.in_flight_lines),
-      store_credit_(surface.gpu.l1.store_lines) {
+      store_credit_(surface.gpu.l1.store_lines),
+      tma_request_(std::llround(surface.gpu.tma.request * isa::kThousandths)) {
   for (Scheduler& s : schedulers_) {
     s.free_registers = surface.gpu.sm.registers / surface.gpu.sm.schedulers;
     s.free_warps = surface.gpu.sm.max_warps / surface.gpu.sm.schedulers;

@@ -75,6 +75,9 @@ class Sm {
   // For the host's cache: a warp that will be woken soon.
   void prefetch(std::uint32_t slot) const { __builtin_prefetch(&warps_[slot]); }
 
+  // The same for a set of warps that one event wakes.
+  void prefetch_many(std::uint32_t mask) const;
+
   // A BlockFree event: books the block's end, frees its slot and returns its launch.
   Launch* retire(std::uint32_t block_slot);
 
@@ -237,6 +240,7 @@ class Sm {
   std::vector<BlockSync> sync_;             // by block slot; empty until a kernel needs it
   std::uint64_t placements_ = 0;            // blocks placed so far
   event::CycleServer tma_;                  // thousandths of a cycle
+  std::int64_t tma_request_;                // the least of a request, likewise
   std::vector<Bulk> bulks_;
   std::vector<std::uint32_t> free_bulks_;
   std::vector<ClusterMember> receivers_;  // scratch of bulk_arrived

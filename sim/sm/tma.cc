@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // The copy engine of an SM (TMA). One elected thread of a role's first warp hands it boxes; the
 // engine goes through them line by line, one box after the other, and the lines travel in pieces of
-// up to 8 KiB. Data that land complete the transaction of an mbarrier, in every block that the box
+// up to 16 KiB. Data that land complete the transaction of an mbarrier, in every block that the box
 // is for.
 #include <algorithm>
-#include <cmath>
 
 #include "sm/sm.h"
 
@@ -97,15 +96,14 @@ std::uint32_t Sm::keep(const Bulk& bulk) {
 // The engine takes a piece: every part of a row within a 128 B line is a request. Returns when the
 // last one leaves it.
 Time Sm::engine(const BulkAccess& piece, std::int64_t cycle) {
-  const gpu::TmaSpec& tma = surface_.gpu.tma;
-  const double per_byte = static_cast<double>(kUnit) / unit::bytes_per_cycle(tma.rate);
-  const double request = tma.request * static_cast<double>(kUnit);
-  const std::int64_t whole = piece.row_bytes / memory::kLineBytes;
-  const std::int64_t rest = piece.row_bytes % memory::kLineBytes;
-  const double row = static_cast<double>(whole) * std::max(memory::kLineBytes * per_byte, request) +
-                     (rest > 0 ? std::max(static_cast<double>(rest) * per_byte, request) : 0);
-  const auto cost = static_cast<std::int64_t>(std::ceil(row * static_cast<double>(piece.rows)));
-  const std::int64_t end = tma_.reserve(cycle * kUnit, cost).end;
+  const std::int64_t rate = surface_.gpu.tma.rate.count();  // thousandths of a byte per cycle
+  const auto cost = [&](std::int64_t bytes) {
+    return bytes == 0 ? 0 : std::max((bytes * kUnit * kUnit + rate - 1) / rate, tma_request_);
+  };
+  const std::int64_t lines = piece.row_bytes / memory::kLineBytes;
+  const std::int64_t row = lines * cost(memory::kLineBytes) +
+                           cost(piece.row_bytes % memory::kLineBytes);
+  const std::int64_t end = tma_.reserve(cycle * kUnit, row * piece.rows).end;
   return surface_.clocks.sm.edge((end + kUnit - 1) / kUnit);
 }
 

@@ -3,6 +3,7 @@
 // once.
 #include "isa/tensor.h"
 #include "analytic/lab.h"
+#include "sm/cluster.h"
 
 namespace wavetail::tests {
 namespace {
@@ -154,6 +155,26 @@ TEST(Cluster, APeersSharedMemoryHasItsLatency) {
   EXPECT_NEAR(cycles_of(k, gpu) / 200, 181, 1);
   k.grid = k.cluster = {4, 1, 1};
   EXPECT_NEAR(cycles_of(k, gpu) / 200, 203, 1);
+}
+
+// Two clusters of four on eight SMs that have room for several blocks each: every SM gets one.
+TEST(Cluster, TakesTheEmptiestSms) {
+  gpu::GpuSpec gpu = instant();
+  gpu.gpcs = {8};
+  kernel::Kernel k = kernel_of({fma(5000)}, 8, 32);
+  k.cluster = {4, 1, 1};
+  EXPECT_EQ(run_alone(gpu, k).counters.slots.not_reached, 0);
+}
+
+// Blocks of a cluster that extends along y take blockIdx.y side by side.
+TEST(Cluster, ExtendsAlongEveryAxis) {
+  kernel::Kernel k;
+  k.grid = {4, 4, 1};
+  k.cluster = {1, 2, 1};
+  EXPECT_EQ(sm::block_at(k, 0), (kernel::Dim3{0, 0, 0}));
+  EXPECT_EQ(sm::block_at(k, 1), (kernel::Dim3{0, 1, 0}));
+  EXPECT_EQ(sm::block_at(k, 2), (kernel::Dim3{1, 0, 0}));
+  EXPECT_EQ(sm::block_at(k, 8), (kernel::Dim3{0, 2, 0}));
 }
 
 TEST(Barriers, ANamedBarrierWaitsForTheSlowestOfItsWarps) {
