@@ -142,6 +142,9 @@ void ProgramReader::read_bulk(const At& at, OpKind kind, kernel::Program& out) c
     at.refuse("a map is needed: " + std::string(load ? "array, bytes, signal" : "array, bytes"));
     return;
   }
+  if (gpu != nullptr && gpu->tma.rate.count() == 0) {
+    at.complain("the file of " + gpu->name + " says nothing of a TMA: gpu.tma.rate is 0");
+  }
   if (divergent) {
     at.complain(
         "one elected thread issues it for the role; inside 'diverge' it may not come there");
