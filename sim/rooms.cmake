@@ -39,16 +39,17 @@ wavetail_room(result unit)
 # floor 3
 wavetail_room(memory event gpu kernel result)
 wavetail_room(occupancy gpu kernel)
+wavetail_room(isa gpu kernel)
 # floor 4
-wavetail_room(sm memory occupancy)
-wavetail_room(bound memory occupancy)
+wavetail_room(sm memory occupancy isa)
+wavetail_room(bound memory occupancy isa)
 # floor 5
 wavetail_room(device sm bound)
 # floor 6
 wavetail_room(library gpu kernel occupancy)
 wavetail_room(host device)
 # floor 8
-wavetail_room(scenario library host config USES nlohmann_json::nlohmann_json)
+wavetail_room(scenario library host config isa USES nlohmann_json::nlohmann_json)
 # floor 9
 wavetail_room(run scenario USES Threads::Threads)
 # floor 11

@@ -5,10 +5,12 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "bound/chain.h"
 #include "bound/little.h"
 #include "bound/shared.h"
+#include "memory/system.h"
 #include "unit/human.h"
 
 namespace wavetail::bound {
@@ -46,6 +48,19 @@ struct Launch {
   [[nodiscard]] double line_bytes(std::int64_t limit) const {
     return static_cast<double>(std::max(limit, gpu.sm.warp_size) * gpu.l1.line.count());
   }
+
+  // Bytes of boxes that have left an SM and are not yet in L2, at most.
+  [[nodiscard]] double bulk_on_the_way() const {
+    const bool stores = std::any_of(work.boxes.begin(), work.boxes.end(),
+                                    [](const BoxWork& b) { return b.store; });
+    const double rate = unit::bytes_per_cycle(gpu.crossbar.egress) *
+                        static_cast<double>(gpu.clock.l2.count());
+    return stores
+               ? rate * unit::seconds(gpu.l2.latency_far) + static_cast<double>(memory::kBulkBytes)
+               : 0;
+  }
+
+  [[nodiscard]] bool has_boxes() const { return !work.boxes.empty(); }
 
   // Blocks that are resident at once.
   [[nodiscard]] double capacity() const {
@@ -91,7 +106,8 @@ void dram(const Launch& l, Chain& chain) {
   // Not yet written: what channels have gathered and not drained, and stores still on their way.
   const double gathered = static_cast<double>(hbm.write_drain * hbm.channels *
                                               l.gpu.l1.line.count());
-  const double under_way = std::min(l.sms, l.blocks) * l.line_bytes(l.gpu.l1.store_lines);
+  const double under_way = std::min(l.sms, l.blocks) *
+                           (l.line_bytes(l.gpu.l1.store_lines) + l.bulk_on_the_way());
   const double kept = l.caches.dirty_at_end.value_or(std::min(l2, l.compulsory.written)) +
                       gathered + under_way;
   const double written = std::max(0.0, l.compulsory.written - kept);
@@ -117,7 +133,9 @@ void l2(const Launch& l, Chain& chain) {
   const double sms = std::min(l.sms, l.blocks);
   double gpcs = 0;
   for (const auto gpc : l.gpu.gpcs) { gpcs += gpc >= kernel::volume(l.kernel.cluster) ? 1 : 0; }
-  const double ports = sms * unit::bytes_per_cycle(x.ingress) * clock;
+  // The TMA's data land at a rate of their own.
+  const auto landing = l.has_boxes() ? l.gpu.tma.landing : x.ingress;
+  const double ports = sms * unit::bytes_per_cycle(std::max(landing, x.ingress)) * clock;
   const double gpc_ports = gpcs * unit::bytes_per_cycle(x.gpc_ingress) * clock;
   const double slices = static_cast<double>(l.gpu.l2.slices) *
                         unit::bytes_per_cycle(l.gpu.l2.slice_bandwidth) * clock;
@@ -126,7 +144,8 @@ void l2(const Launch& l, Chain& chain) {
   // Stores on their way when the last block ends need not have arrived.
   double stores = 0;
   for (const auto& a : l.work.accesses) { stores += a.store ? a.distinct_bytes : 0; }
-  stores = std::max(0.0, stores - sms * l.line_bytes(l.gpu.l1.store_lines));
+  for (const auto& b : l.work.boxes) { stores += b.store ? b.moved_bytes : 0; }
+  stores = std::max(0.0, stores - sms * (l.line_bytes(l.gpu.l1.store_lines) + l.bulk_on_the_way()));
   const double in_us = l.arrived() / in_rate * 1e6;
   const double out_us = stores / out_rate * 1e6;
   if (in_us <= 0 && out_us <= 0) { return; }
@@ -206,6 +225,36 @@ void shared(const Launch& l, Chain& chain) {
                  .us = std::max(0.0, busy - queued) / l.clock_hz * 1e6});
 }
 
+void tensor(const Launch& l, Chain& chain) {
+  const double cycles = l.per_fullest_sm(l.work.tensor_cycles);
+  const double pipes = static_cast<double>(l.gpu.sm.schedulers);
+  if (cycles <= 0) { return; }
+  chain.ceiling(
+      {.name = "tensor",
+       .title = "tensor pipe",
+       .formula = "pipe cycles of the fullest SM / (pipes x clock)",
+       .inputs = fmt::format("{} / ({} x {})", human(cycles, ""), pipes,
+                             human(l.clock_hz * 1e-6, "MHz")),
+       // The last mma.sync need only have issued.
+       .us = std::max(0.0, cycles / pipes - l.work.last_tensor_cycles) / l.clock_hz * 1e6});
+}
+
+void tma(const Launch& l, Chain& chain) {
+  double moved = 0, cycles = 0;
+  for (const auto& b : l.work.boxes) {
+    moved += b.moved_bytes;
+    cycles += b.engine_cycles;
+  }
+  if (cycles <= 0) { return; }
+  chain.ceiling({.name = "tma",
+                 .title = "TMA engine",
+                 .formula = "bytes of boxes that the fullest SM moves / (rate x clock)",
+                 .inputs = fmt::format("{} / ({} x {})", bytes(l.per_fullest_sm(moved)),
+                                       human(unit::bytes_per_cycle(l.gpu.tma.rate), "B/clk"),
+                                       human(l.clock_hz * 1e-6, "MHz")),
+                 .us = l.per_fullest_sm(cycles) / l.clock_hz * 1e6});
+}
+
 double sm_cycles_ns(const gpu::GpuSpec& gpu, unit::Cycles c) {
   return static_cast<double>(c.count()) * 1e9 / static_cast<double>(gpu.sm_clock().count());
 }
@@ -233,6 +282,10 @@ std::vector<double> least_latencies(const Work& work, const gpu::GpuSpec& gpu,
 void in_flight(const Launch& l, Chain& chain) {
   double cold = 0;
   for (const auto& a : l.work.accesses) { cold += !a.store && a.whole_bursts ? a.useful_bytes : 0; }
+  for (const auto& b : l.work.boxes) {
+    const bool once = b.unique_bytes == b.moved_bytes && l.work.boxes.size() == 1;
+    cold += !b.store && once ? b.unique_bytes : 0;
+  }
   cold = l.caches.in_l2_at_start <= 0 ? std::min(cold, l.compulsory.read) : 0;
   const double warm = l.compulsory.read - cold;
   if (cold + warm <= 0) { return; }
@@ -243,13 +296,14 @@ void in_flight(const Launch& l, Chain& chain) {
   // The lines that wait for their fill do so for the way beyond L1 only.
   const double line_byte_ns = std::max(0.0, byte_ns - (cold + warm) * l1_ns);
   const double sms = std::min(l.sms, l.blocks);
-  const double by_lines = sms * l.line_bytes(l.gpu.l1.in_flight_lines);
+  const double by_lines = l.has_boxes() ? std::numeric_limits<double>::infinity()
+                                        : sms * l.line_bytes(l.gpu.l1.in_flight_lines);
   double under_way = by_lines;
   double us = line_byte_ns / by_lines * 1e-3;
   std::string_view what = "lines that L1 may wait for";
   if (l.chain.ends_waiting) {
     const double resident = std::min(l.blocks, l.capacity());
-    const double by_program = resident * l.chain.loads_bytes;
+    const double by_program = resident * (l.chain.loads_bytes + l.chain.boxes_bytes);
     if (byte_ns / by_program * 1e-3 > us) {
       under_way = by_program;
       us = byte_ns / by_program * 1e-3;
@@ -258,7 +312,8 @@ void in_flight(const Launch& l, Chain& chain) {
     chain.fact({.name = "bytes in flight possible",
                 .key = "possible_in_flight_bytes",
                 .formula = "resident blocks x loads before a wait",
-                .inputs = fmt::format("{} x {}", human(resident, ""), bytes(l.chain.loads_bytes)),
+                .inputs = fmt::format("{} x {}", human(resident, ""),
+                                      bytes(l.chain.loads_bytes + l.chain.boxes_bytes)),
                 .value = std::min(by_program, by_lines),
                 .unit = "bytes"});
   }
@@ -359,6 +414,8 @@ result::Bound bound_of(const kernel::Kernel& kernel, const gpu::GpuSpec& gpu,
   issue(l, chain);
   pipes(l, chain);
   shared(l, chain);
+  tensor(l, chain);
+  tma(l, chain);
   in_flight(l, chain);
   latency(l, chain);
   return bound;

@@ -8,6 +8,8 @@
 //   issue      warp instructions of the fullest SM / its schedulers
 //   fp32 ...   the same for one pipe
 //   shared     bank wavefronts of the fullest SM / the rate of shared memory
+//   tensor     tensor instructions of the fullest SM / its tensor pipes
+//   tma        bytes that the engine of the fullest SM fetches or sends / its rate
 //   in_flight  bytes x least latency / most bytes that can be under way (Little)
 //   latency    rounds of blocks x the dependent chain of one block
 //   stated     the duration that the scenario states

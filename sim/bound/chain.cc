@@ -7,6 +7,8 @@
 #include <map>
 
 #include "bound/shared.h"
+#include "isa/mbarriers.h"
+#include "isa/tensor.h"
 
 namespace wavetail::bound {
 
@@ -19,13 +21,18 @@ using AccessIndex = std::map<const Op*, std::size_t>;  // looked up only
 
 void number_accesses(const kernel::Program& ops, AccessIndex& index) {
   for (const auto& op : ops) {
-    if (op.kind == OpKind::Load || op.kind == OpKind::Store) {
+    if (op.kind == OpKind::Load || op.kind == OpKind::Store || op.kind == OpKind::CpAsync) {
       const auto next = index.size();
       index.emplace(&op, next);
     }
     for (const auto& body : op.bodies) { number_accesses(body, index); }
   }
 }
+
+// A group of cp.async.
+struct Copies {
+  double ready_ns = 0, bytes = 0;
+};
 
 // A run of loads issued one per cycle.
 struct Outstanding {
@@ -58,8 +65,15 @@ class Warp {
         case OpKind::BlockBarrier: break;
         case OpKind::Repeat: repeat(op, lanes); break;
         case OpKind::Diverge: diverge(op, lanes); break;
+        default: asynchronous(op, lanes); break;
       }
     }
+  }
+
+  // At its end a warp waits for its copies and tensor instructions.
+  void finish() {
+    wait_copies(0);
+    t_ = std::max(t_, tensor_ns_);
   }
 
   [[nodiscard]] double time_ns() const { return t_; }
@@ -88,6 +102,74 @@ class Warp {
           cycle_ns_;
   }
 
+  void asynchronous(const Op& op, Lanes lanes) {
+    switch (op.kind) {
+      case OpKind::CpAsync: copy(op, lanes); break;
+      case OpKind::CpAsyncCommit:
+        copies_.push_back(open_);
+        open_ = {};
+        t_ += cycle_ns_;
+        break;
+      case OpKind::CpAsyncWait: wait_copies(op.count); break;
+      case OpKind::TmaLoad:
+      case OpKind::TmaStore:
+      case OpKind::TmaStoreWait: break;  // one warp's
+      case OpKind::Wgmma:
+        tensor_ns_ = std::max(t_, tensor_ns_) +
+                     static_cast<double>(op.count) * cycle_ns_ *
+                         static_cast<double>(isa::wgmma_cost(gpu_, op.tensor).pipe) /
+                         isa::kThousandths;
+        break;
+      case OpKind::WgmmaWait:
+        if (op.count == 0) { t_ = std::max(t_, tensor_ns_); }
+        break;
+      case OpKind::Mma: mma(op); break;
+      case OpKind::PeerLoad:
+        outstanding_.push_back({.first_ready_ns = t_, .count = op.count, .bytes_each = 0});
+        count_ += op.count;
+        t_ += static_cast<double>(op.count) * cycle_ns_;
+        break;
+      case OpKind::PeerStore: t_ += static_cast<double>(op.count) * cycle_ns_; break;
+      default: break;
+    }
+  }
+
+  void mma(const Op& op) {
+    const double interval = static_cast<double>(isa::mma_cost(gpu_, op.tensor).pipe) /
+                            isa::kThousandths;
+    const double rounds = std::floor(static_cast<double>((op.count - 1) / op.distance));
+    t_ += std::max(static_cast<double>(op.count - 1) * interval,
+                   rounds * static_cast<double>(gpu_.mma.latency.count())) *
+          cycle_ns_;
+  }
+
+  void copy(const Op& op, Lanes lanes) {
+    const auto request = request_of(op.access, lanes);
+    const double bytes = request.most_sectors * static_cast<double>(gpu_.l1.sector.count()) *
+                         static_cast<double>(op.count);
+    t_ += static_cast<double>(op.count) * cycle_ns_;
+    if (request.lanes > 0) {
+      open_.ready_ns = std::max(open_.ready_ns, t_ - cycle_ns_ + latency_ns_[index_.at(&op)]);
+    }
+    open_.bytes += bytes;
+    copy_bytes_ += bytes;
+    peak_ = std::max(peak_, bytes_ + copy_bytes_);
+    if (op.mbarrier >= 0) {
+      copies_.push_back(open_);
+      open_ = {};
+    }
+  }
+
+  void wait_copies(std::int64_t left) {
+    const double before = t_;
+    while (static_cast<std::int64_t>(copies_.size()) > left) {
+      t_ = std::max(t_, copies_.front().ready_ns);
+      copy_bytes_ -= copies_.front().bytes;
+      copies_.pop_front();
+    }
+    waited_ += t_ - before;
+  }
+
   void load(const Op& op, Lanes lanes) {
     const auto index = index_.at(&op);
     auto a = op.access;
@@ -107,7 +189,7 @@ class Warp {
     outstanding_.push_back(run);
     count_ += run.count;
     bytes_ += run.bytes_each * static_cast<double>(run.count);
-    peak_ = std::max(peak_, bytes_);
+    peak_ = std::max(peak_, bytes_ + copy_bytes_);
     t_ += static_cast<double>(op.count) * cycle_ns_;
   }
 
@@ -166,7 +248,7 @@ class Warp {
 
   [[nodiscard]] static bool waits_inside(const kernel::Program& ops) {
     return std::any_of(ops.begin(), ops.end(), [](const Op& op) {
-      return op.kind == OpKind::WaitLoads ||
+      return op.kind == OpKind::WaitLoads || op.kind == OpKind::CpAsyncWait ||
              std::any_of(op.bodies.begin(), op.bodies.end(), waits_inside);
     });
   }
@@ -193,8 +275,10 @@ class Warp {
     waited_ += waited_ns;
     peak_ += more_bytes;
     bytes_ += more_bytes;
+    tensor_ns_ += time_ns;
     for (auto& loads : outstanding_) { loads.first_ready_ns += time_ns; }
     shared_.advance(time_ns / cycle_ns_);
+    for (auto& group : copies_) { group.ready_ns += time_ns; }
   }
 
   void diverge(const Op& op, Lanes lanes) {
@@ -216,6 +300,9 @@ class Warp {
   double cycle_ns_;
   SharedPath shared_;
   std::deque<Outstanding> outstanding_;
+  std::deque<Copies> copies_;
+  Copies open_;
+  double copy_bytes_ = 0, tensor_ns_ = 0;
   std::int64_t count_ = 0;
   double bytes_ = 0, peak_ = 0, t_ = 0, waited_ = 0;
 };
@@ -232,6 +319,7 @@ BlockChain block_chain(const kernel::Kernel& kernel, const gpu::GpuSpec& gpu,
     for (std::int64_t w = 0; w < role.warps; ++w) {
       Warp warp(gpu, index, latency_ns, w);
       warp.run(role.program, lanes_of_warp(kernel, first_warp + w, gpu.sm.warp_size));
+      warp.finish();
       if (warp.time_ns() > chain.time_ns) {
         chain.time_ns = warp.time_ns();
         chain.memory_ns = warp.memory_ns();
@@ -240,6 +328,9 @@ BlockChain block_chain(const kernel::Kernel& kernel, const gpu::GpuSpec& gpu,
       chain.ends_waiting = chain.ends_waiting && warp.nothing_outstanding();
     }
     first_warp += role.warps;
+  }
+  for (const isa::MbarrierPlan& plan : isa::plan_mbarriers(kernel)) {
+    chain.boxes_bytes += static_cast<double>(plan.stages * plan.fetch_bytes);
   }
   return chain;
 }

@@ -25,6 +25,20 @@ double wrapped(double distinct, double range, double room) {
   return without_gaps ? std::min(room, distinct) : distinct / std::ceil(range / room);
 }
 
+// Each index moves by its own stride: a step adds only if it leaves the range that the smaller ones
+// cover, and none may run past the array's end.
+double unique_of_steps(std::vector<Step> steps, double unique, double extent, double array_bytes) {
+  std::sort(steps.begin(), steps.end(),
+            [](const Step& x, const Step& y) { return x.stride < y.stride; });
+  for (const auto& step : steps) {
+    const double count = std::min(step.count, std::floor((array_bytes - extent) / step.stride) + 1);
+    if (count <= 1) { break; }
+    if (step.stride >= extent) { unique *= count; }
+    extent += step.stride * (count - 1);
+  }
+  return std::min(array_bytes, unique);
+}
+
 }  // namespace
 
 double Standing::per_warp() const {
@@ -86,8 +100,6 @@ double Cover::unique_bytes(const kernel::MemoryAccess& a, const Standing& at,
   }
 }
 
-// Each index moves the access by its own stride: a step adds only if it leaves the range that the
-// smaller ones cover, and none may run past the array's end.
 double Cover::unique_of_strides(const kernel::MemoryAccess& a, const Standing& at,
                                 double array_bytes) const {
   const auto& s = a.strides;
@@ -105,17 +117,48 @@ double Cover::unique_of_strides(const kernel::MemoryAccess& a, const Standing& a
   for (std::size_t i = 0; i < s.loop.size() && i < at.trips.size(); ++i) {
     add(s.loop[i], at.trips[i]);
   }
-  std::sort(steps.begin(), steps.end(),
-            [](const Step& x, const Step& y) { return x.stride < y.stride; });
-  double unique = request_distinct_;
-  double extent = piece_bytes(a, a.lanes > 0 ? a.lanes : at.warp_size);
-  for (const auto& step : steps) {
-    const double count = std::min(step.count, std::floor((array_bytes - extent) / step.stride) + 1);
-    if (count <= 1) { break; }
-    if (step.stride >= extent) { unique *= count; }
-    extent += step.stride * (count - 1);
+  return unique_of_steps(std::move(steps), request_distinct_,
+                         piece_bytes(a, a.lanes > 0 ? a.lanes : at.warp_size), array_bytes);
+}
+
+double unique_bytes(const kernel::Box& box, const kernel::Kernel& kernel,
+                    const std::vector<double>& trips, double array_bytes) {
+  const auto bytes = static_cast<double>(box.bytes());
+  double pieces = static_cast<double>(kernel::volume(kernel.grid));
+  for (const double t : trips) { pieces *= t; }
+  // Blocks that share a multicast box count once, and so do all where each takes the same.
+  double sharing = 1;
+  std::vector<Step> steps;
+  const auto add = [&](std::int64_t stride, double count) {
+    if (stride != 0 && count > 1) {
+      steps.push_back({std::abs(static_cast<double>(stride)), count});
+    }
+  };
+  const std::int64_t block[] = {box.strides.block_x, box.strides.block_y, box.strides.block_z};
+  for (std::size_t axis = 0; axis < 3; ++axis) {
+    const std::int64_t group = box.multicast[axis] ? kernel.cluster[axis] : 1;
+    sharing *= static_cast<double>(group);
+    add(block[axis] * group, static_cast<double>(kernel.grid[axis] / group));
   }
-  return std::min(array_bytes, unique);
+  if (box.walk != WalkKind::Strides) {
+    const double extent = static_cast<double>(box.extent());
+    const double blocks = box.walk == WalkKind::Same
+                              ? static_cast<double>(kernel::volume(kernel.grid))
+                              : sharing;
+    const double whole = std::floor(array_bytes / extent / sharing) - (box.offset != 0 ? 1 : 0);
+    return std::max(1.0, std::min(whole, std::floor(pieces / blocks))) * bytes;
+  }
+  const auto backwards = [](std::int64_t stride) { return stride < 0; };
+  if (box.offset != 0 || std::any_of(std::begin(block), std::end(block), backwards) ||
+      std::any_of(box.strides.loop.begin(), box.strides.loop.end(), backwards)) {
+    return bytes;  // it may run into the array's end and be moved
+  }
+  for (std::size_t i = 0; i < box.strides.loop.size() && i < trips.size(); ++i) {
+    add(box.strides.loop[i], trips[i]);
+  }
+  add(box.pitch, static_cast<double>(box.rows));
+  return unique_of_steps(std::move(steps), static_cast<double>(box.row_bytes),
+                         static_cast<double>(box.row_bytes), array_bytes);
 }
 
 }  // namespace wavetail::bound

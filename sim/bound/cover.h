@@ -42,6 +42,10 @@ class Cover {
   double block_distinct_ = 0;    // of all warps
 };
 
+// The same for a box of the TMA, which one thread per block moves.
+[[nodiscard]] double unique_bytes(const kernel::Box& box, const kernel::Kernel& kernel,
+                                  const std::vector<double>& trips, double array_bytes);
+
 // Bytes from the first to the last lane's end of one instruction of `lanes` lanes, and on to where
 // the next piece may start.
 [[nodiscard]] double piece_bytes(const kernel::MemoryAccess& access, std::int64_t lanes);

@@ -7,6 +7,8 @@
 
 #include "bound/cover.h"
 #include "bound/shared.h"
+#include "isa/mbarriers.h"
+#include "isa/tensor.h"
 
 namespace wavetail::bound {
 
@@ -34,8 +36,10 @@ class Counter {
 
   void role(const kernel::Role& role, std::int64_t first_warp) {
     const std::size_t first_access = work_.accesses.size();
+    const std::size_t first_box = work_.boxes.size();
     for (std::int64_t w = 0; w < role.warps; ++w) {
       next_access_ = first_access;
+      next_box_ = first_box;
       Place place{.lanes = lanes_of_warp(kernel_, first_warp + w, gpu_.sm.warp_size),
                   .warp = w,
                   .warps = role.warps,
@@ -54,6 +58,7 @@ class Counter {
         case OpKind::Arithmetic:
           if (taken) { arithmetic(op, place); }
           break;
+        case OpKind::CpAsync:
         case OpKind::Load:
         case OpKind::Store: access(op, place, taken); break;
         case OpKind::BlockBarrier:
@@ -70,7 +75,56 @@ class Counter {
         case OpKind::WaitShared: break;
         case OpKind::Repeat: repeat(op, place, taken); break;
         case OpKind::Diverge: diverge(op, place, taken); break;
+        case OpKind::TmaLoad:
+        case OpKind::TmaStore: bulk(op, place, taken && place.warp == 0); break;
+        case OpKind::TmaStoreWait:
+          if (taken && place.warp == 0) { issue(place.times, 1); }
+          break;
+        default:
+          if (taken) { asynchronous(op, place); }
+          break;
       }
+    }
+  }
+
+  void asynchronous(const Op& op, const Place& place) {
+    const bool run = op.kind == OpKind::Wgmma || op.kind == OpKind::Mma ||
+                     op.kind == OpKind::PeerLoad || op.kind == OpKind::PeerStore;
+    const double n = place.times * (run ? static_cast<double>(op.count) : 1.0);
+    int lanes = place.lanes.count;
+    if (op.kind == OpKind::PeerLoad || op.kind == OpKind::PeerStore) {
+      lanes = op.peer.lanes > 0 ? std::min(op.peer.lanes, lanes) : lanes;
+      work_.dsmem_bytes += n * blocks_ * lanes * op.peer.width;
+    }
+    issue(n, lanes);
+    if (op.kind != OpKind::Wgmma && op.kind != OpKind::Mma) { return; }
+    const isa::TensorCost cost = op.kind == OpKind::Wgmma ? isa::wgmma_cost(gpu_, op.tensor)
+                                                          : isa::mma_cost(gpu_, op.tensor);
+    const double cycles = static_cast<double>(cost.pipe) / isa::kThousandths;
+    work_.tensor_cycles += n * blocks_ * cycles;
+    work_.last_tensor_cycles = std::max(work_.last_tensor_cycles, cycles);
+    work_.flops += n * blocks_ * cost.flops;
+  }
+
+  void bulk(const Op& op, const Place& place, bool taken) {
+    if (taken) { issue(place.times, 1); }
+    for (const kernel::Box& box : op.boxes) {
+      const std::size_t index = next_box_++;
+      if (index >= work_.boxes.size()) {
+        work_.boxes.push_back({.array = box.array, .store = op.kind == OpKind::TmaStore});
+      }
+      if (!taken) { continue; }
+      BoxWork& w = work_.boxes[index];
+      const double n = place.times * blocks_;
+      const auto receivers = static_cast<double>(isa::receivers(box, kernel_));
+      const auto bytes = static_cast<double>(box.bytes());
+      const auto array = static_cast<std::size_t>(box.array);
+      w.boxes += n;
+      w.moved_bytes += n * bytes / receivers;
+      w.landed_bytes += w.store ? 0 : n * bytes;
+      w.engine_cycles += n * bytes / receivers / unit::bytes_per_cycle(gpu_.tma.rate);
+      w.unique_bytes = unique_bytes(box, kernel_, place.trips,
+                                    static_cast<double>(kernel_.arrays.at(array).bytes.count()));
     }
   }
 
@@ -183,7 +237,7 @@ class Counter {
   const gpu::GpuSpec& gpu_;
   Work& work_;
   double blocks_;
-  std::size_t next_access_ = 0;
+  std::size_t next_access_ = 0, next_box_ = 0;
   std::vector<Cover> covers_;
 };
 
@@ -203,6 +257,13 @@ void sum_up(const kernel::Kernel& kernel, Work& work) {
     (a.store ? array.stored_bytes : array.loaded_bytes) += a.useful_bytes;
     auto& most = a.store ? array.unique_stored : array.unique_loaded;
     most = std::max(most, a.unique_bytes);
+  }
+  for (const auto& b : work.boxes) {
+    auto& array = work.arrays.at(static_cast<std::size_t>(b.array));
+    ++users[static_cast<std::size_t>(b.array)];
+    (b.store ? array.stored_bytes : array.loaded_bytes) += b.moved_bytes;
+    auto& most = b.store ? array.unique_stored : array.unique_loaded;
+    most = std::max(most, b.unique_bytes);
   }
   for (auto& a : work.accesses) {  // a second op on the array, or a second round over it, may touch
                                    // the same bytes

@@ -28,6 +28,17 @@ struct AccessWork {
   bool whole_bursts = false;     // ... and each request covers whole DRAM bursts
 };
 
+// One box of a TMA op, over the whole launch.
+struct BoxWork {
+  int array = -1;
+  bool store = false;
+  double boxes = 0;          // issued
+  double moved_bytes = 0;    // fetched from or sent to L2
+  double landed_bytes = 0;   // in shared memory, multicast included
+  double unique_bytes = 0;   // different bytes over the launch, at least
+  double engine_cycles = 0;  // of the SMs' engines
+};
+
 struct ArrayWork {
   std::string name;
   double array_bytes = 0;
@@ -37,7 +48,7 @@ struct ArrayWork {
 
 // Totals of one launch; counts are exact while below 2^53.
 struct Work {
-  double warp_instructions = 0;    // arithmetic, loads, stores, barriers
+  double warp_instructions = 0;    // loops and waits for loads excepted
   double thread_instructions = 0;  // their active lanes
   double barriers = 0;
   std::array<double, 4> pipe{};  // arithmetic warp instructions by kernel::Pipe
@@ -50,6 +61,10 @@ struct Work {
   double bank_passes = 0;        // what they would be without conflicts
   bool exact_wavefronts = true;  // no address decides about conflicts that is not known here
   double flops = 0;
+  double tensor_cycles = 0;       // of the pipes of all sub-partitions
+  double last_tensor_cycles = 0;  // of the longest single instruction
+  double dsmem_bytes = 0;
+  std::vector<BoxWork> boxes;
   std::vector<AccessWork> accesses;  // in program order, role by role
   std::vector<ArrayWork> arrays;     // as Kernel::arrays
 

@@ -13,6 +13,7 @@
 #include "config/load.h"
 #include "gpu/architecture.h"
 #include "gpu/catalog.h"
+#include "isa/availability.h"
 #include "library/template.h"
 #include "report/diagnose.h"
 #include "report/listing.h"
@@ -128,9 +129,9 @@ Listing metrics() {
 }
 
 Listing instructions() {
-  Listing l{.columns = {"instruction", "takes", "meaning"}, .rows = {}};
+  Listing l{.columns = {"instruction", "takes", "needs", "meaning"}, .rows = {}};
   for (const auto& k : scenario::operation_keys()) {
-    l.rows.push_back({k.name, k.type, k.sentence});
+    l.rows.push_back({k.name, k.type, isa::architectures_of(k.name), k.sentence});
   }
   return l;
 }

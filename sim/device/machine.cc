@@ -14,21 +14,10 @@ using unit::Time;
 
 namespace {
 
-// The linear index of the grid's n-th block when blocks are dealt cluster by cluster: clusters
-// along x first, and within a cluster blocks along x first.
-std::int64_t block_at(const kernel::Kernel& k, std::int64_t n) {
-  const std::int64_t size = kernel::volume(k.cluster);
-  if (size == 1) { return n; }
-  std::int64_t cluster = n / size, within = n % size, index = 0, stride = 1;
-  for (std::size_t axis = 0; axis < 3; ++axis) {
-    const std::int64_t clusters = k.grid[axis] / k.cluster[axis];
-    const std::int64_t at = cluster % clusters * k.cluster[axis] + within % k.cluster[axis];
-    index += at * stride;
-    stride *= k.grid[axis];
-    cluster /= clusters;
-    within /= k.cluster[axis];
-  }
-  return index;
+// Whether the event is about a request of loads or stores.
+bool concerns_request(const Event& e) {
+  return e.kind == static_cast<std::uint8_t>(memory::SmNotice::LoadsArrive) ||
+         e.kind == static_cast<std::uint8_t>(memory::SmNotice::StoresArrive);
 }
 
 }  // namespace
@@ -46,6 +35,7 @@ Machine::Machine(const gpu::GpuSpec& gpu, event::Wheel& wheel, const MachineOpti
   for (std::int64_t n = 0; n < gpu.sms(); ++n) {
     sms_.emplace_back(surface_, static_cast<std::uint16_t>(n));
   }
+  surface_.sms = sms_.data();
 }
 
 void Machine::start(Launch& launch) {
@@ -106,18 +96,21 @@ void Machine::prefetch(const Event& e) const {
   if (e.target != Target::Sm) { return; }
   if (e.kind == static_cast<std::uint8_t>(sm::SmEvent::Wake)) {
     sms_[e.unit].prefetch(e.a);
-  } else if (e.kind == static_cast<std::uint8_t>(memory::SmNotice::LoadsArrive) ||
-             e.kind == static_cast<std::uint8_t>(memory::SmNotice::StoresArrive)) {
+  } else if (e.kind == static_cast<std::uint8_t>(sm::SmEvent::WakeMany)) {
+    sms_[e.unit].prefetch_many(e.a);
+  } else if (concerns_request(e)) {
     memory_.prefetch(e.a);
   }
 }
 
 void Machine::prefetch_further(const Event& e) const {
-  if (e.target == Target::Sm &&
-      (e.kind == static_cast<std::uint8_t>(memory::SmNotice::LoadsArrive) ||
-       e.kind == static_cast<std::uint8_t>(memory::SmNotice::StoresArrive))) {
+  if (e.target != Target::Sm) { return; }
+  if (concerns_request(e)) {
     memory_.prefetch_tags(e.a);
     sms_[e.unit].prefetch(memory_.warp_of(e.a));
+  } else if (e.kind == static_cast<std::uint8_t>(memory::SmNotice::BulkArrives) ||
+             e.kind == static_cast<std::uint8_t>(memory::SmNotice::BulkStoreArrives)) {
+    memory_.prefetch_bulk(e.a);
   }
 }
 
@@ -134,8 +127,11 @@ void Machine::dispatch() {
     if (placement.launch == nullptr) { return; }
     Launch& launch = *placement.launch;
     std::int64_t block = launch.next_block;
+    const std::uint32_t cluster = launch.cluster > 1
+                                      ? surface_.clusters.open(launch.kernel->cluster)
+                                      : sm::kNoCluster;
     for (const std::uint16_t sm : placement.sms) {
-      sms_[sm].place(launch, block_at(*launch.kernel, block++));
+      sms_[sm].place(launch, block++, cluster);
       dispatcher_.reserve(wheel_.now(), dispatch_time_);
     }
     blocks_.placed(placement);

@@ -50,6 +50,10 @@ class Machine {
   // An account of whoever still waits, for hang reports: at most `limit` lines.
   [[nodiscard]] std::vector<std::string> waiting(std::size_t limit) const;
 
+  // What a program did that the hardware has no rule for; empty: nothing. The run is then
+  // worthless.
+  [[nodiscard]] const std::string& fault() const { return surface_.fault; }
+
   // What launches have done so far; may start from what a run of the same kernels on the same
   // machine left.
   [[nodiscard]] Replay& replay() { return replay_; }

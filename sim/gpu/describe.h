@@ -172,6 +172,45 @@ void describe(V&& v, TensorSpec& t) {
 }
 
 template <class V>
+void describe(V&& v, MmaSpec& m) {
+  v("latency", m.latency, {"1 cycle", "10000 cycles"}, "mma.sync: issue to dependent issue");
+  v("share", Real{m.share, unit::Dimension::Fraction}, {"1 %", "100 %"},
+    "share of the tensor rate that mma.sync reaches");
+}
+
+template <class V>
+void describe(V&& v, WgmmaSpec& w) {
+  v("latency", w.latency, {"0 cycles", "10000 cycles"},
+    "from a group's last cycle on the tensor pipe to the end of the wait for it");
+}
+
+template <class V>
+void describe(V&& v, TmaSpec& t) {
+  v("latency", t.latency, {"0 cycles", "10000 cycles"},
+    "a box, beyond what a load of the same bytes takes");
+  v("tensor_map", t.tensor_map, {"0 cycles", "10000 cycles"},
+    "the same for a box with more than one dimension, in addition");
+  v("rate", t.rate, {"0 B/clk", "4096 B/clk"}, "bytes that one SM's engine requests or sends");
+  v("request", Real{t.request, unit::Dimension::Number}, {"0", "1000"},
+    "least cycles per piece of a row within a 128 B line");
+  v("landing", t.landing, {"0 B/clk", "4096 B/clk"},
+    "bytes that reach one SM's shared memory, multicast ones included, at clock.l2");
+}
+
+template <class V>
+void describe(V&& v, MbarrierSpec& m) {
+  v("latency", m.latency, {"0 cycles", "10000 cycles"},
+    "from a phase's completion, or from the wait if it is complete, to the next instruction");
+}
+
+template <class V>
+void describe(V&& v, ClusterSpec& c) {
+  v("pair_latency", c.pair_latency, {"0 cycles", "10000 cycles"},
+    "dependent load from the peer's shared memory in a cluster of two");
+  v("latency", c.latency, {"0 cycles", "10000 cycles"}, "the same in larger clusters");
+}
+
+template <class V>
 void describe(V&& v, PowerSpec& p) {
   v("limit", Real{p.limit_watts, unit::Dimension::Power}, {"1 W", "100 kW"}, "board power limit");
 }
@@ -190,6 +229,11 @@ void describe(V&& v, GpuSpec& g) {
   v.section("hbm", g.hbm, "device memory");
   v.section("launch", g.launch, "launch costs on host and device");
   v.section("tensor", g.tensor, "tensor rates");
+  v.section("mma", g.mma, "mma.sync");
+  v.section("wgmma", g.wgmma, "wgmma; unused where the architecture has none");
+  v.section("tma", g.tma, "tensor memory accelerator; unused where the architecture has none");
+  v.section("mbarrier", g.mbarrier, "mbarriers");
+  v.section("cluster", g.cluster, "SM-to-SM network; unused where the architecture has none");
   v.section("power", g.power, "power");
 }
 

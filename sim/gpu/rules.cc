@@ -107,6 +107,16 @@ void check_memory(const GpuSpec& spec, Rules& rules) {
                 "it must exceed l2.capacity (" + unit::print(spec.l2.capacity) + ")");
 }
 
+// A GPU with clusters has a TMA as well.
+void check_tma(const GpuSpec& spec, Rules& rules) {
+  if (spec.sm.max_cluster <= 1) { return; }
+  const std::string why = "a GPU with clusters (sm.max_cluster) has a TMA";
+  rules.require(spec.tma.rate.count() > 0, "tma.rate", why);
+  rules.require(spec.tma.landing.count() > 0, "tma.landing", why);
+  rules.require(spec.cluster.latency.count() > 0, "cluster.latency", why);
+  rules.require(spec.cluster.pair_latency.count() > 0, "cluster.pair_latency", why);
+}
+
 }  // namespace
 
 void check_rules(const GpuSpec& spec, const config::Node& root, config::Diagnostics& diagnostics) {
@@ -121,6 +131,7 @@ void check_rules(const GpuSpec& spec, const config::Node& root, config::Diagnost
   check_sm(spec.sm, rules);
   check_pipes(spec, rules);
   check_memory(spec, rules);
+  check_tma(spec, rules);
 }
 
 }  // namespace wavetail::gpu

@@ -155,6 +155,43 @@ struct TensorSpec {  // dense FLOP per cycle and SM by operand type; 0: not supp
   bool operator==(const TensorSpec&) const = default;
 };
 
+struct MmaSpec {     // mma.sync: one warp, its sub-partition's tensor pipe
+  Cycles latency;    // issue to dependent issue
+  double share = 0;  // of the tensor rate that it reaches
+
+  bool operator==(const MmaSpec&) const = default;
+};
+
+struct WgmmaSpec {  // wgmma: a warpgroup, asynchronous
+  Cycles latency;   // from the pipe's last cycle of a group to the end of the wait for it
+
+  bool operator==(const WgmmaSpec&) const = default;
+};
+
+struct TmaSpec {          // the copy engine of an SM
+  Cycles latency;         // a box, beyond what a load of the same bytes takes
+  Cycles tensor_map;      // the same for a box with more than one dimension
+  BytesPerCycle rate;     // bytes requested (loads) or sent (stores)
+  double request = 0;     // least cycles per piece of a row within a 128 B line
+  BytesPerCycle landing;  // bytes that land in shared memory, multicast ones included, at
+                          // clock.l2
+
+  bool operator==(const TmaSpec&) const = default;
+};
+
+struct MbarrierSpec {
+  Cycles latency;  // completion of a phase, or a wait's issue if it is complete, to the next issue
+
+  bool operator==(const MbarrierSpec&) const = default;
+};
+
+struct ClusterSpec {
+  Cycles pair_latency;  // dependent load from the peer's shared memory in a cluster of two
+  Cycles latency;       // the same in larger clusters
+
+  bool operator==(const ClusterSpec&) const = default;
+};
+
 struct PowerSpec {
   double limit_watts = 0;
 
@@ -176,6 +213,11 @@ struct GpuSpec {
   HbmSpec hbm;
   LaunchSpec launch;
   TensorSpec tensor;
+  MmaSpec mma;
+  WgmmaSpec wgmma;
+  TmaSpec tma;
+  MbarrierSpec mbarrier;
+  ClusterSpec cluster;
   PowerSpec power;
   ProvenanceMap provenance;
 

@@ -50,6 +50,7 @@ struct Kernel {
   Bytes shared_memory;            // static + dynamic, per block
   std::optional<Bytes> carveout;  // shared memory per SM that it prefers; else what its blocks need
   std::vector<Array> arrays;
+  std::vector<Mbarrier> mbarriers;  // of every block
   std::vector<Role> roles;
   // a stand-in of stated duration: nothing is simulated inside
   std::optional<unit::Duration> duration;

@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "kernel/async.h"
 #include "kernel/shared_access.h"
 #include "unit/quantity.h"
 
@@ -25,11 +26,27 @@ enum class OpKind : std::uint8_t {
   Store,       // `count` global stores
   WaitLoads,   // wait until all but the newest `count` load instructions of this warp have returned
   SharedLoad,  // `count` loads from shared memory, asynchronous until waited for
-  SharedStore,   // `count` stores to shared memory
-  WaitShared,    // as WaitLoads, for loads from shared memory
-  BlockBarrier,  // __syncthreads()
-  Repeat,        // `count` times body[0]
-  Diverge,       // the lanes (or warps) of a warp (or block) go separate ways, one per body entry
+  SharedStore,     // `count` stores to shared memory
+  WaitShared,      // as WaitLoads, for loads from shared memory
+  BlockBarrier,    // __syncthreads()
+  Repeat,          // `count` times body[0]
+  Diverge,         // the lanes (or warps) of a warp (or block) go separate ways, one per body entry
+  CpAsync,         // `count` copies from global to shared memory, past the registers (cp.async)
+  CpAsyncCommit,   // what was copied since the last one becomes a group
+  CpAsyncWait,     // wait until all but the newest `count` groups have landed
+  TmaLoad,         // boxes to shared memory; one elected thread of the role's first warp
+  TmaStore,        // boxes to global memory, one group; the same thread
+  TmaStoreWait,    // until all but the newest `count` groups have left shared memory
+  MbarrierWait,    // until the phase of `mbarrier` is complete
+  MbarrierArrive,  // one arrival per warp, at every block of the cluster if `cluster_wide`
+  Wgmma,           // `count` warpgroup instructions, asynchronous, one group
+  WgmmaWait,       // until all but the newest `count` groups are done
+  Mma,             // `count` mma.sync, each depending on the one `distance` before it
+  NamedBarrier,    // bar.sync, bar.arrive
+  ClusterBarrier,  // barrier.cluster
+  PeerLoad,        // `count` loads from a peer's shared memory, waited for as global loads are
+  PeerStore,       // `count` stores to it
+  SetMaxRegisters,  // setmaxnreg: `count` registers per thread
 };
 
 // How the lanes of one warp instruction spread around the instruction's address.
@@ -55,15 +72,6 @@ enum class WalkKind : std::uint8_t {
   Strides,   // as `strides` says
 };
 
-struct Strides {                                       // bytes; may be negative
-  std::int64_t block_x = 0, block_y = 0, block_z = 0;  // per blockIdx.x/y/z
-  std::int64_t warp = 0;                               // per warp index within the role
-  std::int64_t count = 0;                              // per instruction of one `count` run
-  std::vector<std::int64_t> loop = {};  // per trip of the enclosing loops, outermost first
-
-  bool operator==(const Strides&) const = default;
-};
-
 struct MemoryAccess {
   int array = -1;  // index into Kernel::arrays
   int width = 4;   // bytes per lane: 1, 2, 4, 8 or 16
@@ -84,13 +92,19 @@ enum class DivergeBy : std::uint8_t { Lane, Warp };
 
 struct Op {
   OpKind kind = OpKind::Arithmetic;
-  // instructions; Repeat: trips; WaitLoads, WaitShared: loads left outstanding
+  // instructions; Repeat: trips; waits: what may stay outstanding
   std::int64_t count = 1;
   Pipe pipe = Pipe::Fp32;     // Arithmetic
   std::int64_t distance = 1;  // Arithmetic: instructions between dependent ones
   int flops_per_lane = 0;     // Arithmetic: floating-point operations per lane and instruction
-  MemoryAccess access;        // Load, Store
+  MemoryAccess access;        // Load, Store, CpAsync
   SharedAccess shared;        // SharedLoad, SharedStore
+  int mbarrier = -1;          // of Kernel::mbarriers: waited for, arrived at, signalled
+  bool cluster_wide = false;  // MbarrierArrive
+  std::vector<Box> boxes;     // TmaLoad, TmaStore
+  TensorShape tensor;         // Wgmma, Mma
+  BarrierUse barrier;         // NamedBarrier, ClusterBarrier
+  PeerAccess peer;            // PeerLoad, PeerStore
   DivergeBy diverge_by = DivergeBy::Lane;
   // Repeat: one; Diverge: one per way (lanes are split evenly)
   std::vector<std::vector<Op>> bodies;

@@ -101,9 +101,8 @@ void System::serve_word(Time at, std::int64_t page, std::uint32_t frame, int wor
     if (missing != 0) {
       const int count = std::popcount(bursts(missing));
       counters.dram_read_bytes += count * 2 * kSectorBytes;
-      ready = channels_[where.channel].read(
-                  timing_.channel, slot.end + timing_.to_dram,
-                  static_cast<std::int64_t>(chunks_per_row_.quotient(where.round)), count) +
+      ready = channels_[where.channel].read(timing_.channel, slot.end + timing_.to_dram,
+                                            row_of(where), count) +
               timing_.from_dram;
     }
     for (int fill = low; fill < low + width; fill += kSectorsPerFill) {
@@ -161,7 +160,8 @@ void System::load_arrives(std::uint32_t id, const Request& r, int n, bool far) {
     resolve(id, done);
     return;
   }
-  finished_.push_back({r.warp, static_cast<std::uint8_t>(r.sequence + n), r.lines, done});
+  finished_.push_back(
+      {r.warp, static_cast<std::uint8_t>(r.sequence + (r.steps ? n : 0)), r.lines, done});
   if (--requests_[id].waits == 0) { release_request(id); }
 }
 

@@ -68,6 +68,7 @@ std::uint32_t System::new_request(const Access& access) {
   r.lines = static_cast<std::uint8_t>(access.shape->lines);
   r.waits = access.count;
   r.has_extra = false;
+  r.steps = access.sequence_step != 0;
   if (access.own_shape) { give_own_shape(id, *access.shape); }
   return id;
 }

@@ -30,8 +30,10 @@ namespace wavetail::memory {
 
 // Event kinds that this room sends to an SM (Target::Sm).
 enum class SmNotice : std::uint8_t {
-  LoadsArrive = 100,   // at the L2; a: parcel; call loads_arrive()
-  StoresArrive = 101,  // a: parcel; call stores_arrive()
+  LoadsArrive = 100,       // at the L2; a: parcel; call loads_arrive()
+  StoresArrive = 101,      // a: parcel; call stores_arrive()
+  BulkArrives = 102,       // a: bulk request; call bulk_arrives()
+  BulkStoreArrives = 103,  // a: bulk request; call bulk_store_arrives()
 };
 
 // The stores of a launch, on all SMs.
@@ -53,8 +55,9 @@ struct Access {
   std::int64_t base_line = 0;    // line number of the base address
   std::int64_t line_stride = 0;  // from one to the next
   std::uint16_t sm = 0;
-  std::uint16_t warp = 0;     // the SM's own token
-  std::uint8_t sequence = 0;  // the SM's own token; each further access has the next number
+  std::uint16_t warp = 0;          // the SM's own token
+  std::uint8_t sequence = 0;       // the SM's own token
+  std::uint8_t sequence_step = 1;  // from one access to the next
   std::uint8_t count = 1;
   bool own_shape = false;  // copy the shape: the caller's will change; only for one
   Time issued;             // when the warp issued the first one
@@ -66,6 +69,22 @@ struct Access {
 
 inline constexpr int kMaxRun = 8;
 inline constexpr Duration kLongestStep{UINT16_MAX};
+
+// A part of a box of the TMA, at most kBulkBytes: rows of `row_bytes`, `pitch` apart.
+struct BulkAccess {
+  std::int64_t array_base = 0, array_bytes = 0;
+  std::int64_t address = 0;  // of the first row
+  std::int64_t rows = 1, row_bytes = 0, pitch = 0;
+  std::uint16_t sm = 0;
+  std::uint32_t token = 0;  // the SM's own
+  Time issued;              // when the warp issued it
+  Time departs;             // when its last line leaves the engine
+  Account* account = nullptr;
+
+  [[nodiscard]] std::int64_t bytes() const { return rows * row_bytes; }
+};
+
+inline constexpr std::int64_t kBulkBytes = std::int64_t{kMaxSectors} * kSectorBytes;
 
 class System {
  public:
@@ -104,6 +123,33 @@ class System {
   // To be called at a StoresArrive event: what L2 has accepted, or will.
   [[nodiscard]] std::span<const Accepted> stores_arrive(std::uint32_t parcel);
 
+  // bulk.cc. Requests the lines from L2; BulkArrives follows when they are there.
+  void fetch(const BulkAccess& access);
+
+  // To be called at a BulkArrives event: the data will land in the shared memory of every receiver
+  // at the times written to `landed`. Returns the access' bytes.
+  std::int64_t bulk_arrives(std::uint32_t request, std::span<const std::uint16_t> receivers,
+                            std::span<Time> landed);
+
+  [[nodiscard]] std::uint32_t token_of(std::uint32_t request) const {
+    return bulks_[request].token;
+  }
+
+  // Sends the bytes to L2 now; returns when they have left through the SM's port. BulkStoreArrives
+  // follows.
+  Time send_bulk(const BulkAccess& access);
+  void bulk_store_arrives(std::uint32_t request);
+
+  // Data of one SM for a peer of its cluster, `sectors` of 32 B, take the SM's port out.
+  Time send_to_peer(std::uint16_t sm, Time departs, int sectors) {
+    return egress_[sm].reserve(departs, timing_.egress[static_cast<std::size_t>(sectors)]).end;
+  }
+
+  [[nodiscard]] Time egress_free_at(std::uint16_t sm) const { return egress_[sm].free_at(); }
+
+  // For the host's cache: what the arrival of a bulk request will touch.
+  void prefetch_bulk(std::uint32_t bulk) const;
+
   // For the host's cache: the request itself, then (once that is there) what its arrival will
   // touch.
   void prefetch(std::uint32_t parcel) const { __builtin_prefetch(&requests_[parcel & kIdMask]); }
@@ -123,7 +169,7 @@ class System {
   [[nodiscard]] const Timing& timing() const { return timing_; }
 
   [[nodiscard]] std::size_t requests_under_way() const {
-    return requests_.size() - free_requests_.size();
+    return requests_.size() - free_requests_.size() + bulks_.size() - free_bulks_.size();
   }
 
  private:
@@ -143,9 +189,10 @@ class System {
     std::uint16_t issue_step = 0, depart_step = 0;  // picoseconds
     std::uint16_t warp = 0, sm = 0;
     std::uint8_t sequence = 0;
-    std::uint8_t lines = 0;  // of the instruction
-    std::uint8_t waits = 0;  // fills a load still waits for, accesses that have yet to arrive
-    bool has_extra = false;  // goes through L1, or has a shape of its own: see extras_
+    std::uint8_t lines = 0;      // of the instruction
+    std::uint8_t waits = 0;      // fills a load still waits for, accesses that have yet to arrive
+    bool has_extra : 1 = false;  // goes through L1, or has a shape of its own: see extras_
+    bool steps : 1 = true;       // `sequence` counts
   };
 
   // What requests through L1 and those with shapes of their own need beside that.
@@ -157,6 +204,11 @@ class System {
 
   struct Dependent {
     std::uint32_t request, next;
+  };
+
+  struct Bulk : BulkAccess {
+    std::int64_t sectors = 0;
+    bool far = false;
   };
 
   std::uint32_t new_request(const Access& access);
@@ -184,6 +236,10 @@ class System {
   Time make_room(Time at, std::uint32_t keep, result::Counters& counters);
   Time way_back(const Request& r, int n, Time first, Time last);
   void resolve(std::uint32_t id, Time done);
+  std::uint32_t new_bulk(const BulkAccess& access);
+  void send_to_l2(std::uint32_t id, SmNotice notice, Time departs);
+  void serve_page(std::int64_t page, std::uint32_t frame, const L2Directory::Sectors& wanted,
+                  const L2Directory::Sectors& fetched, result::Counters& counters, Served& served);
   void part_arrived(std::uint32_t id, Time ready);
   [[nodiscard]] bool is_far(std::uint16_t sm, std::int64_t line) const;
 
@@ -194,6 +250,10 @@ class System {
 
   [[nodiscard]] Place place(std::int64_t chunk) const;
   [[nodiscard]] Place after(const Place& p, std::int64_t chunk) const;
+
+  [[nodiscard]] std::int64_t row_of(const Place& p) const {
+    return static_cast<std::int64_t>(chunks_per_row_.quotient(p.round));
+  }
 
   event::Wheel& wheel_;
   Timing timing_;
@@ -215,6 +275,8 @@ class System {
   // Scratch.
   std::vector<Finished> finished_;
   std::vector<Accepted> accepted_;
+  std::vector<Bulk> bulks_;
+  std::vector<std::uint32_t> free_bulks_;
   std::vector<std::uint32_t> merged_with_;
   Shape rest_;
   std::array<L1::Lookup, kMaxLines> missed_;

@@ -48,6 +48,7 @@ Timing::Timing(const gpu::GpuSpec& spec, const Clocks& clocks)
       ingress(service(spec.crossbar.ingress, clocks.l2)),
       gpc_ingress(service(spec.crossbar.gpc_ingress, clocks.l2)),
       egress(service(spec.crossbar.egress, clocks.l2)),
+      landing(service(std::max(spec.tma.landing, gpu::BytesPerCycle{1}), clocks.l2)),
       channel(channel_timing(spec.hbm)),
       l1_hit(clocks.sm.span(spec.l1.latency - unit::Cycles{1})) {
   const Duration lsu = clocks.sm.span(unit::Cycles{1});

@@ -22,10 +22,11 @@ struct Timing {
   Duration to_dram, from_dram;  // slice to channel and back
   // Service times by number of 32 B sectors, index 0..kMaxSectors.
   std::vector<Duration> slice, ingress, gpc_ingress, egress;
+  std::vector<Duration> landing;  // of the TMA's data in shared memory
   ChannelTiming channel;
   Duration l1_hit;  // from leaving the load/store unit to the data, hit in L1
 };
 
-inline constexpr int kMaxSectors = 256;
+inline constexpr int kMaxSectors = 512;
 
 }  // namespace wavetail::memory

@@ -43,6 +43,7 @@ class Reader {
     dram();
     l2();
     issue();
+    tensor();
     pipe();
     divergence();
     tail();
@@ -184,7 +185,20 @@ class Reader {
         remaining(*k_.issue_slot_pct / 100));
   }
 
+  void tensor() {
+    if (k_.tensor_pct.value_or(0) >= 60) {
+      say("tensor", fmt::format("the tensor cores do {} of what they can", pct(*k_.tensor_pct)),
+          "a narrower type, fewer padded rows, wgmma instead of mma.sync",
+          remaining(*k_.tensor_pct / 100));
+    }
+    if (k_.bound.name == "tma" && ceiling() >= 70) {
+      say("tma", fmt::format("the TMA engine is busy {} of the time", pct(ceiling())),
+          "larger tiles, multicast", remaining(ceiling() / 100));
+    }
+  }
+
   void pipe() {
+    if (k_.tensor_pct.value_or(0) > k_.fp32_pct.value_or(0)) { return; }
     const double busy = std::max(k_.fp32_pct.value_or(0), stall("math_pipe_throttle"));
     if (stall("math_pipe_throttle") < 20 && k_.fp32_pct.value_or(0) < 60) { return; }
     say("pipe",
@@ -238,7 +252,8 @@ class Reader {
 
   void chain() {
     if (!found_.empty()) { return; }
-    const double waits = stall("wait") + stall("long_scoreboard") + stall("short_scoreboard");
+    const double waits = stall("wait") + stall("long_scoreboard") + stall("short_scoreboard") +
+                         stall("gmma");
     say("latency",
         fmt::format("{} of warp time waits for its own last instruction; no unit is saturated",
                     pct(waits)),
@@ -364,6 +379,8 @@ std::vector<Mechanism> mechanisms() {
       {"dram", "the pins are busy"},
       {"l2", "crossbar or L2 slices are busy"},
       {"issue", "the warp schedulers are busy"},
+      {"tensor", "the tensor cores are busy"},
+      {"tma", "the copy engine of the SMs is busy"},
       {"pipe", "an arithmetic pipe is busy"},
       {"divergence", "instructions are issued with idle lanes"},
       {"wave_tail", "the last round of blocks fills a part of the machine"},

@@ -51,6 +51,7 @@ constexpr std::pair<std::string_view, std::string_view> kNsightNames[] = {
     {"mio_throttle", "smsp__average_warps_issue_stalled_mio_throttle_per_issue_active"},
     {"barrier", "smsp__average_warps_issue_stalled_barrier_per_issue_active"},
     {"branch_resolving", "smsp__average_warps_issue_stalled_branch_resolving_per_issue_active"},
+    {"gmma", "smsp__average_warps_issue_stalled_gmma_per_issue_active"},
     {"drain", "smsp__average_warps_issue_stalled_drain_per_issue_active"},
 };
 

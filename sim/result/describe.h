@@ -20,15 +20,17 @@ template <class V>
 void describe(V&& v, const StallCycles& s) {
   v("selected", s.selected, "cycles", "issued an instruction");
   v("not_selected", s.not_selected, "cycles", "ready, but the scheduler issued another warp");
-  v("long_scoreboard", s.long_scoreboard, "cycles", "waited for data from global memory");
+  v("long_scoreboard", s.long_scoreboard, "cycles",
+    "waited for data from global memory, or at an mbarrier");
   v("short_scoreboard", s.short_scoreboard, "cycles", "waited for data from shared memory");
   v("wait", s.wait, "cycles", "waited out a fixed-latency dependency");
   v("math_pipe_throttle", s.math_pipe_throttle, "cycles", "its arithmetic pipe was busy");
   v("lg_throttle", s.lg_throttle, "cycles", "the queue for global memory instructions was full");
   v("mio_throttle", s.mio_throttle, "cycles", "the queue for shared memory instructions was full");
-  v("barrier", s.barrier, "cycles", "waited at a block barrier");
+  v("barrier", s.barrier, "cycles", "waited at a block, named or cluster barrier");
   v("branch_resolving", s.branch_resolving, "cycles", "took or joined a divergent branch");
-  v("drain", s.drain, "cycles", "had exited, its stores were not yet accepted");
+  v("gmma", s.gmma, "cycles", "waited for warpgroup matrix instructions");
+  v("drain", s.drain, "cycles", "past its last instruction, its bulk copies not yet done");
   v("start", s.start, "cycles", "placed on the SM, not yet at its first instruction");
   v("exit", s.exit, "cycles", "past its last instruction, its slot not yet free");
 }
@@ -118,7 +120,7 @@ void describe(V&& v, const KernelResult& k) {
   v("issue_slot_pct", k.issue_slot_pct, "pct", "issue slots used on active SMs");
   v("fp32_pct", k.fp32_pct, "pct", "FP32 pipe busy on active SMs");
   v("tflops", k.tflops, "TFLOP/s", "floating-point operations / time");
-  v("tensor_pct", k.tensor_pct, "pct", "tensor pipe busy on active SMs");
+  v("tensor_pct", k.tensor_pct, "pct", "tensor FLOPs / dense peak of the active SMs");
   v("sm_busy_pct", k.sm_busy_pct, "pct", "busiest of issue and pipes, on active SMs");
   v("fragment_fill_pct", k.fragment_fill_pct, "pct", "rows of a tensor tile that carry data");
   v("l2_fit_ratio", k.l2_fit_ratio, "ratio", "compulsory bytes / L2 capacity");

@@ -5,7 +5,7 @@ namespace wavetail::result {
 
 std::int64_t StallCycles::total() const {
   return selected + not_selected + long_scoreboard + short_scoreboard + wait + math_pipe_throttle +
-         lg_throttle + mio_throttle + barrier + branch_resolving + drain + start + exit;
+         lg_throttle + mio_throttle + barrier + branch_resolving + gmma + drain + start + exit;
 }
 
 StallCycles& StallCycles::operator+=(const StallCycles& o) {
@@ -19,6 +19,7 @@ StallCycles& StallCycles::operator+=(const StallCycles& o) {
   mio_throttle += o.mio_throttle;
   barrier += o.barrier;
   branch_resolving += o.branch_resolving;
+  gmma += o.gmma;
   drain += o.drain;
   start += o.start;
   exit += o.exit;
@@ -51,6 +52,11 @@ Counters& Counters::operator+=(const Counters& o) {
   dram_write_bytes += o.dram_write_bytes;
   l2_fill_bytes += o.l2_fill_bytes;
   l2_writeback_bytes += o.l2_writeback_bytes;
+  tma_fetch_bytes += o.tma_fetch_bytes;
+  tma_load_bytes += o.tma_load_bytes;
+  tma_store_bytes += o.tma_store_bytes;
+  dsmem_bytes += o.dsmem_bytes;
+  tensor_busy += o.tensor_busy;
   latency_ps_sum += o.latency_ps_sum;
   latency_bytes += o.latency_bytes;
   in_flight_byte_ps += o.in_flight_byte_ps;

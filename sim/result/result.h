@@ -44,6 +44,7 @@ struct StallCycles {
   std::int64_t mio_throttle = 0;        // the queue of shared memory instructions is full
   std::int64_t barrier = 0;             // at a block barrier
   std::int64_t branch_resolving = 0;    // divergence: taking or joining a branch
+  std::int64_t gmma = 0;                // waits for warpgroup matrix instructions
   std::int64_t drain = 0;               // has exited, its stores are not yet accepted
   std::int64_t start = 0;               // placed, not yet at its first instruction (no Nsight name)
   std::int64_t exit = 0;                // last instruction done, slot not yet free (no Nsight name)
@@ -77,6 +78,9 @@ struct Counters {
   std::int64_t ingress_bytes = 0, egress_bytes = 0;  // crossbar data
   std::int64_t dram_read_bytes = 0, dram_write_bytes = 0;
   std::int64_t l2_fill_bytes = 0, l2_writeback_bytes = 0;
+  // TMA: fetched from L2, landed in shared memory (with multicast several times), stored.
+  std::int64_t tma_fetch_bytes = 0, tma_load_bytes = 0, tma_store_bytes = 0;
+  std::int64_t dsmem_bytes = 0;     // loaded from and stored to shared memory of peers
   std::int64_t latency_ps_sum = 0;  // per-request stamps, issue to return, loads beyond L1, x bytes
   std::int64_t latency_bytes = 0;   // the bytes of those requests
   double in_flight_byte_ps = 0;     // integral of bytes in flight over time, kept at the SMs
@@ -88,6 +92,8 @@ struct Counters {
   // memory).
   std::int64_t fp32_busy = 0, int32_busy = 0, fp64_busy = 0, sfu_busy = 0, lsu_busy = 0;
   std::int64_t shared_busy = 0;
+  // Thousandths of a pipe-cycle that the tensor FLOPs take at the dense rate.
+  std::int64_t tensor_busy = 0;
   std::int64_t events = 0;
   StallCycles stalls;
   SlotCycles slots;

@@ -6,6 +6,7 @@
 #include "bound/bound.h"
 #include "bound/little.h"
 #include "host/gaps.h"
+#include "isa/tensor.h"
 #include "result/describe.h"
 
 namespace wavetail::run {
@@ -53,6 +54,10 @@ void set_sm_figures(KernelResult& k, const Counters& c, const gpu::GpuSpec& gpu,
     k.sm_busy_pct = std::max(k.sm_busy_pct, share(real(busy), slots));
   }
   k.sm_busy_pct = std::max(k.sm_busy_pct, share(real(c.lsu_busy), active));
+  if (c.tensor_busy > 0) {
+    k.tensor_pct = share(real(c.tensor_busy), slots * isa::kThousandths);
+    k.sm_busy_pct = std::max(k.sm_busy_pct, k.tensor_pct);
+  }
   const double warp_cycles = real(c.stalls.total());
   result::describe(
       [&](std::string_view name, std::int64_t cycles, std::string_view, std::string_view) {
@@ -83,7 +88,9 @@ void set_memory_figures(KernelResult& k, const Counters& c, const gpu::GpuSpec& 
   k.dram_write_bytes = real(c.dram_write_bytes) / launches;
   k.dram_gbps = share(dram, total_ps, 1e3);
   k.dram_pct = share(dram, total_ps * 1e-12 * real(gpu.hbm.bandwidth.count()));
-  k.useful_gbps = share(real(c.useful_load_bytes + c.useful_store_bytes), total_ps, 1e3);
+  k.useful_gbps = share(
+      real(c.useful_load_bytes + c.useful_store_bytes + c.tma_fetch_bytes + c.tma_store_bytes),
+      total_ps, 1e3);
   k.l1_hit_pct = share(real(c.l1_hit_sectors), real(c.l1_sectors));
   k.l2_sectors = real(c.l2_read_sectors + c.l2_write_sectors) / launches;
   k.l2_hit_pct = share(real(c.l2_hit_sectors), real(c.l2_read_sectors + c.l2_write_sectors));

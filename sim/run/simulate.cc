@@ -105,13 +105,17 @@ Happened simulate(const scenario::Scenario& scenario, const Stop& stop,
     }
     if (--until_check < 0) {
       until_check = kEventsBetweenChecks;
+      if (!machine.fault().empty()) { break; }
       if (auto why = stop(wheel.popped(), happened.outcome)) {
         happened.message = *why;
         break;
       }
     }
   }
-  if (happened.outcome == Outcome::Complete && !host.finished()) {
+  if (!machine.fault().empty()) {
+    happened.outcome = Outcome::Hang;
+    happened.message = machine.fault();
+  } else if (happened.outcome == Outcome::Complete && !host.finished()) {
     happened.outcome = Outcome::Hang;
     happened.message = hang_report(machine);
   }

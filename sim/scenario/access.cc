@@ -23,20 +23,6 @@ constexpr config::Range kOffset{"-1000 TB", "1000 TB"};
 constexpr config::Range kLaneStride{"-1 GiB", "1 GiB"};    // from lane to lane
 constexpr config::Range kLaneOffset{"-64 GiB", "64 GiB"};  // of a lane from the first address
 
-void read_array(const MapReader& map, const kernel::Kernel& kernel, MemoryAccess& access) {
-  std::string name;
-  if (!map.read_text("array", name)) { return; }
-  std::vector<std::string> names;
-  for (const kernel::Array& array : kernel.arrays) { names.push_back(array.name); }
-  const auto it = std::find(names.begin(), names.end(), name);
-  if (it != names.end()) {
-    access.array = static_cast<int>(it - names.begin());
-    return;
-  }
-  const std::string hint = names.empty() ? "; the kernel has no arrays" : base::hint(name, names);
-  map.at("array").complain("there is no array '" + name + "'" + hint);
-}
-
 void read_width(const MapReader& map, MemoryAccess& access) {
   Bytes width{access.width};
   if (!map.read("width", width)) { return; }
@@ -167,13 +153,28 @@ void check_array(const MapReader& map, const kernel::Kernel& kernel, const Memor
 
 }  // namespace
 
+void read_array(const MapReader& map, const kernel::Kernel& kernel, int& array) {
+  std::string name;
+  if (!map.read_text("array", name)) { return; }
+  std::vector<std::string> names;
+  for (const kernel::Array& a : kernel.arrays) { names.push_back(a.name); }
+  const auto it = std::find(names.begin(), names.end(), name);
+  if (it != names.end()) {
+    array = static_cast<int>(it - names.begin());
+    return;
+  }
+  const std::string hint = names.empty() ? "; the kernel has no arrays" : base::hint(name, names);
+  map.at("array").complain("there is no array '" + name + "'" + hint);
+}
+
 kernel::Op read_memory_access(const At& at, kernel::OpKind kind, const ProgramReader& reader) {
   kernel::Op op;
   op.kind = kind;
-  const MapReader map(at.node, at.path, access_keys(), at.diagnostics);
+  const bool copy = kind == kernel::OpKind::CpAsync;
+  const MapReader map(at.node, at.path, copy ? copy_keys() : access_keys(), at.diagnostics);
   if (!at.node.is_map()) { return op; }
   MemoryAccess& access = op.access;
-  read_array(map, reader.kernel, access);
+  read_array(map, reader.kernel, access.array);
   read_width(map, access);
   read_pattern(map, reader, access);
   read_walk(map, reader, access);
@@ -182,7 +183,7 @@ kernel::Op read_memory_access(const At& at, kernel::OpKind kind, const ProgramRe
   map.read("lanes", lanes, {"1", std::to_string(reader.warp_size)});
   access.lanes = static_cast<int>(lanes);
   map.read("count", op.count, {"1", "1000000"});
-  read_choice(map, "cache", {"default", "streaming"}, access.bypass_l1);
+  if (!copy) { read_choice(map, "cache", {"default", "streaming"}, access.bypass_l1); }
   check_array(map, reader.kernel, access);
   return op;
 }

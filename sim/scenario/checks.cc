@@ -2,7 +2,10 @@
 #include "scenario/checks.h"
 
 #include <algorithm>
+#include <array>
 
+#include "isa/availability.h"
+#include "isa/mbarriers.h"
 #include "occupancy/occupancy.h"
 #include "scenario/reach.h"
 #include "unit/print.h"
@@ -22,6 +25,7 @@ constexpr double kMostInstructions = 1e12;  // of one warp; a run's budget is fa
 // Dynamic totals of one warp's program, as real numbers: nested trip counts may be huge.
 struct Totals {
   double instructions = 0, barriers = 0, loads = 0, shared_loads = 0, lane_flops = 0;
+  double warp_flops = 0;  // of tensor instructions
   bool waits = false, waits_shared = false;
 
   void add(const Totals& o, double times, double flops_share) {
@@ -30,6 +34,7 @@ struct Totals {
     loads += times * o.loads;
     shared_loads += times * o.shared_loads;
     lane_flops += times * flops_share * o.lane_flops;
+    warp_flops += times * o.warp_flops;
     waits = waits || o.waits;
     waits_shared = waits_shared || o.waits_shared;
   }
@@ -67,6 +72,18 @@ Totals total(const Program& program) {
           t.add(total(body), 1, 1.0 / static_cast<double>(op.bodies.size()));
         }
         break;
+      case OpKind::PeerLoad:
+        t.instructions += n;
+        t.loads += n;
+        break;
+      case OpKind::Wgmma:
+      case OpKind::Mma:
+        t.instructions += n;
+        t.warp_flops += n * op.tensor.flops() / (op.kind == OpKind::Wgmma ? 4 : 1);
+        break;
+      case OpKind::CpAsync:
+      case OpKind::PeerStore: t.instructions += n; break;
+      default: t.instructions += 1; break;
     }
   }
   return t;
@@ -87,13 +104,30 @@ std::int64_t warps_of(const Kernel& k, const gpu::GpuSpec& gpu) {
   return (k.block + gpu.sm.warp_size - 1) / gpu.sm.warp_size;
 }
 
+// What the role's programs leave each thread with at most (setmaxnreg).
+std::int64_t most_registers(const Program& program, std::int64_t most) {
+  for (const Op& op : program) {
+    if (op.kind == OpKind::SetMaxRegisters) { most = std::max(most, op.count); }
+    for (const Program& body : op.bodies) { most = most_registers(body, most); }
+  }
+  return most;
+}
+
+bool changes_registers(const Kernel& k) {
+  return std::any_of(k.roles.begin(), k.roles.end(), [&](const kernel::Role& role) {
+    return role.registers.value_or(k.registers) != k.registers;
+  });
+}
+
 void check_roles(const At& at, const Kernel& k, const gpu::GpuSpec& gpu) {
   std::int64_t warps = 0, registers = 0;
   for (const kernel::Role& role : k.roles) {
     warps += role.warps;
-    registers += role.warps * role.registers.value_or(k.registers);
+    const std::int64_t stated = most_registers(role.program, 0);
+    registers += role.warps * role.registers.value_or(stated > 0 ? stated : k.registers);
   }
   const std::int64_t wanted = warps_of(k, gpu);
+  const auto lacking = isa::lacks("setmaxnreg", gpu.architecture);
   if (warps != wanted) {
     child(at, "roles")
         .complain("the roles have " + std::to_string(warps) + " warps, a block of " +
@@ -103,6 +137,55 @@ void check_roles(const At& at, const Kernel& k, const gpu::GpuSpec& gpu) {
         .complain("the roles take " + std::to_string(registers * gpu.sm.warp_size) +
                   " registers, the block was launched with " +
                   std::to_string(wanted * k.registers * gpu.sm.warp_size));
+  } else if (changes_registers(k) && lacking) {
+    child(at, "roles").complain("roles with registers of their own: " + *lacking);
+  }
+}
+
+// What may be under way to a block at once must have a place in its shared memory.
+void check_mbarriers(const At& at, const Kernel& k) {
+  std::int64_t bytes = 0;
+  for (const isa::MbarrierPlan& plan : isa::plan_mbarriers(k)) {
+    bytes += plan.stages * plan.stage_bytes;
+    if (plan.arrivals > 1'048'575) {
+      child(child(at, "mbarriers"), plan.name)
+          .complain("a phase would need " + std::to_string(plan.arrivals) +
+                    " arrivals; allowed up to 1048575");
+    }
+  }
+  if (bytes > k.shared_memory.count()) {
+    child(at, "mbarriers")
+        .complain("the stages hold " + unit::print(unit::Bytes{bytes}) +
+                  " of boxes, the block has " + unit::print(k.shared_memory) + " of shared memory");
+  }
+}
+
+struct Named {
+  std::array<std::int64_t, 16> warps{};
+};
+
+void check_named(const At& place, const Program& program, const Kernel& k, std::int64_t most,
+                 Named& seen) {
+  for (const Op& op : program) {
+    for (const Program& body : op.bodies) { check_named(place, body, k, most, seen); }
+    if (op.kind != OpKind::NamedBarrier) { continue; }
+    std::int64_t& warps = seen.warps[static_cast<std::size_t>(op.barrier.id)];
+    const std::string name = "named_barrier " + std::to_string(op.barrier.id);
+    if (op.barrier.warps > most) {
+      place.complain(name + " waits for " + std::to_string(op.barrier.warps) +
+                     " warps, the block has " + std::to_string(most));
+    } else if (warps != 0 && warps != op.barrier.warps) {
+      place.complain(name + " waits for " + std::to_string(op.barrier.warps) +
+                     " warps here and for " + std::to_string(warps) + " elsewhere");
+    }
+    warps = op.barrier.warps;
+  }
+}
+
+void check_named(const At& at, const Kernel& k, const gpu::GpuSpec& gpu) {
+  Named seen;
+  for (const kernel::Role& role : k.roles) {
+    check_named(role_place(at, role), role.program, k, warps_of(k, gpu), seen);
   }
 }
 
@@ -155,6 +238,8 @@ void check_extent(const At& at, const Kernel& k, const gpu::GpuSpec& gpu) {
 void check_kernel(const At& at, const Kernel& k, const gpu::GpuSpec& gpu) {
   check_programs(at, k);
   check_barriers(at, k);
+  check_mbarriers(at, k);
+  check_named(at, k, gpu);
   check_extent(at, k, gpu);
   if (at.node.find("roles") != nullptr) { check_roles(at, k, gpu); }
   check_launch(at, k, gpu);
@@ -186,7 +271,9 @@ void check_shared_arrays(const At& at, const std::vector<Kernel>& others, const 
 double flops(const Kernel& k, const gpu::GpuSpec& gpu) {
   double all = 0;
   for (const kernel::Role& role : k.roles) {
-    all += total(role.program).lane_flops * static_cast<double>(role.warps * gpu.sm.warp_size);
+    const Totals t = total(role.program);
+    all += t.lane_flops * static_cast<double>(role.warps * gpu.sm.warp_size) +
+           t.warp_flops * static_cast<double>(role.warps);
   }
   return all * static_cast<double>(kernel::volume(k.grid));
 }

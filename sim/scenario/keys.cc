@@ -74,6 +74,7 @@ const KeyTable& program_kernel_keys() {
       {"carveout", "size", false,
        "shared memory per SM that the kernel prefers; as much as its blocks need if absent"},
       {"arrays", "map of arrays", false, "global memory, by name"},
+      {"mbarriers", "map of mbarriers", false, "rings of mbarriers in every block, by name"},
       {"program", "list of operations", false, "what every warp does"},
       {"roles", "map of roles", false, "what the warps of each role do, by name"},
       {"role", "text", false, "what the kernel does in a model, for reports"},
@@ -100,7 +101,7 @@ const KeyTable& array_keys() {
 const KeyTable& role_keys() {
   static const KeyTable keys{
       {"warps", "count", true, "warps of the role in a block"},
-      {"registers", "count", false, "registers per thread once the role runs"},
+      {"registers", "count", false, "registers per thread once the role runs (setmaxnreg)"},
       {"program", "list of operations", true, "what every warp of the role does"},
   };
   return keys;
@@ -122,6 +123,24 @@ const KeyTable& operation_keys() {
       {"barrier", "block", false, "wait for all warps of the block"},
       {"repeat", "count", false, "a counted loop; needs `body` beside it"},
       {"diverge", "map: diverge", false, "lanes or warps go separate ways"},
+      {"cp_async", "map: copy", false, "copies to shared memory, past the registers"},
+      {"cp_async_commit", "group", false, "what was copied since the last one becomes a group"},
+      {"cp_async_wait", "count", false, "wait until all but the newest n groups have landed"},
+      {"tma_load", "map: tma_load", false, "boxes to shared memory, by one elected thread"},
+      {"tma_store", "map: tma_store", false, "boxes to global memory, one group"},
+      {"tma_store_wait", "count", false,
+       "wait until all but the newest n groups have left shared memory"},
+      {"mbarrier_wait", "text", false, "wait for the next phase of an mbarrier"},
+      {"mbarrier_arrive", "text or map: arrive", false, "arrive at an mbarrier, once per warp"},
+      {"wgmma", "map: wgmma", false, "asynchronous matrix instructions of a warpgroup, one group"},
+      {"wgmma_wait", "count", false, "wait until all but the newest n groups are done"},
+      {"mma", "map: mma", false, "matrix instructions of a warp (mma.sync)"},
+      {"named_barrier", "map: named_barrier", false, "wait for a number of warps, or arrive"},
+      {"cluster_barrier", "one of sync, arrive, wait", false, "wait for all warps of the cluster"},
+      {"dsmem_load", "map: peer", false,
+       "loads from the shared memory of another block of the cluster; wait_loads waits for them"},
+      {"dsmem_store", "map: peer", false, "stores to it"},
+      {"setmaxnreg", "count", false, "registers per thread from here on"},
   };
   return keys;
 }

@@ -27,6 +27,19 @@ namespace wavetail::scenario {
 [[nodiscard]] const config::KeyTable& shared_strides_keys();
 [[nodiscard]] const config::KeyTable& diverge_keys();
 
+// async_keys.cc
+[[nodiscard]] const config::KeyTable& mbarrier_keys();  // the long form of a kernel's mbarrier
+[[nodiscard]] const config::KeyTable& arrive_keys();
+[[nodiscard]] const config::KeyTable& copy_keys();  // cp_async
+[[nodiscard]] const config::KeyTable& box_keys();
+[[nodiscard]] const config::KeyTable& tma_load_keys();
+[[nodiscard]] const config::KeyTable& tma_store_keys();
+[[nodiscard]] const config::KeyTable& box_strides_keys();
+[[nodiscard]] const config::KeyTable& wgmma_keys();
+[[nodiscard]] const config::KeyTable& mma_keys();
+[[nodiscard]] const config::KeyTable& named_barrier_keys();
+[[nodiscard]] const config::KeyTable& peer_keys();
+
 [[nodiscard]] const config::KeyTable& item_keys();  // the items of a timeline
 [[nodiscard]] const config::KeyTable& graph_keys();
 [[nodiscard]] const config::KeyTable& repeat_keys();

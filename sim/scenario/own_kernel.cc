@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 
+#include "isa/availability.h"
 #include "scenario/checks.h"
 #include "scenario/kernels.h"
 #include "scenario/keys.h"
@@ -34,10 +35,16 @@ void read_extent(const At& at, const std::string& what, kernel::Dim3& grid) {
   }
 }
 
-void read_cluster(const At& at, Kernel& k) {
+void read_cluster(const At& at, Kernel& k, const gpu::GpuSpec* gpu) {
   const std::size_t before = at.diagnostics.count();
   read_extent(at, "a cluster", k.cluster);
   if (at.diagnostics.count() != before) { return; }
+  if (gpu != nullptr && kernel::volume(k.cluster) > 1) {
+    if (const auto why = isa::lacks("cluster", gpu->architecture)) {
+      at.complain(*why);
+      return;
+    }
+  }
   constexpr std::array kAxes{'x', 'y', 'z'};
   for (std::size_t i = 0; i < kAxes.size(); ++i) {
     if (k.grid[i] % k.cluster[i] != 0) {
@@ -65,6 +72,31 @@ void read_arrays(const At& at, Kernel& k) {
       array.bytes = config::quantity<unit::Bytes>(here, kBytes).value_or(unit::Bytes{});
     }
     k.arrays.push_back(std::move(array));
+  }
+}
+
+void read_mbarriers(const At& at, Kernel& k) {
+  constexpr std::size_t kMostMbarriers = 32;
+  constexpr config::Range kStages{"1", "64"};
+  if (!at.node.is_map() || at.node.entries.size() > kMostMbarriers) {
+    at.refuse("a map of up to " + std::to_string(kMostMbarriers) +
+              " mbarriers, by name, is needed");
+    return;
+  }
+  for (const config::Entry& entry : at.node.entries) {
+    const At here{entry.value, config::join(at.path, entry.key), at.diagnostics};
+    kernel::Mbarrier barrier{entry.key, 1, {}, {}};
+    if (entry.value.is_map() && !config::is_long(entry.value)) {
+      const MapReader map(entry.value, here.path, mbarrier_keys(), at.diagnostics);
+      map.read("stages", barrier.stages, kStages);
+      std::int64_t arrivals = 0;
+      if (map.read("arrivals", arrivals, {"1", "1048575"})) { barrier.arrivals = arrivals; }
+      bool open = false;
+      if (map.read_flag("open", open)) { barrier.open = open; }
+    } else {
+      barrier.stages = config::quantity<std::int64_t>(here, kStages).value_or(1);
+    }
+    k.mbarriers.push_back(std::move(barrier));
   }
 }
 
@@ -96,8 +128,7 @@ void read_roles(const At& at, Kernel& k, const gpu::GpuSpec* gpu) {
       role.registers = registers;
     }
     if (map.has("program")) {
-      const ProgramReader reader{k, at.diagnostics, operations_left, lanes(gpu),
-                                 gpu == nullptr ? 0 : role.warps};
+      const ProgramReader reader{k, at.diagnostics, operations_left, lanes(gpu), gpu, role.warps};
       role.program = reader.read(map.at("program"));
     }
     k.roles.push_back(std::move(role));
@@ -120,8 +151,7 @@ void read_program(const MapReader& map, const At& at, Kernel& k, const gpu::GpuS
   std::int64_t operations_left = kMostOperations;
   kernel::Role role;
   role.warps = (k.block + lanes(gpu) - 1) / lanes(gpu);
-  const ProgramReader reader{k, at.diagnostics, operations_left, lanes(gpu),
-                             gpu == nullptr ? 0 : role.warps};
+  const ProgramReader reader{k, at.diagnostics, operations_left, lanes(gpu), gpu, role.warps};
   role.program = reader.read(map.at("program"));
   k.roles.push_back(std::move(role));
 }
@@ -134,7 +164,7 @@ Kernel read_program_kernel(const At& at, const std::string& name, const gpu::Gpu
   const std::size_t before = at.diagnostics.count();
   const MapReader map(at.node, at.path, program_kernel_keys(), at.diagnostics);
   if (map.has("grid")) { read_extent(map.at("grid"), "a grid", k.grid); }
-  if (map.has("cluster")) { read_cluster(map.at("cluster"), k); }
+  if (map.has("cluster")) { read_cluster(map.at("cluster"), k, gpu); }
   map.read_flag("portable", k.portable);
   map.read("block", k.block, {"1", most(gpu, &gpu::SmSpec::max_threads_per_block, 1024)});
   map.read("registers", k.registers, {"1", most(gpu, &gpu::SmSpec::max_registers_per_thread, 255)});
@@ -143,6 +173,7 @@ Kernel read_program_kernel(const At& at, const std::string& name, const gpu::Gpu
   if (map.read("carveout", carveout, {"0 B", "1 GiB"})) { k.carveout = carveout; }
   map.read_text("role", k.role);
   if (map.has("arrays")) { read_arrays(map.at("arrays"), k); }
+  if (map.has("mbarriers")) { read_mbarriers(map.at("mbarriers"), k); }
   read_program(map, at, k, gpu);
   if (at.diagnostics.count() == before && gpu != nullptr) {
     check_kernel(at, k, *gpu);

@@ -84,6 +84,7 @@ void ProgramReader::read_operation(const At& at, kernel::Program& out) const {
   if (main == nullptr || !take_operations(at, 1)) { return; }
   refuse_others(at, *main, main->key == "repeat" ? "body" : "");
   const At value{main->value, config::join(at.path, main->key), diagnostics};
+  if (!available(value, main->key) || read_async(value, main->key, out)) { return; }
   if (main->key == "load" || main->key == "store") {
     out.push_back(
         read_memory_access(value, main->key == "load" ? OpKind::Load : OpKind::Store, *this));

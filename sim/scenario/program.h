@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "config/reader.h"
+#include "gpu/spec.h"
 #include "kernel/kernel.h"
 
 namespace wavetail::scenario {
@@ -18,6 +19,7 @@ struct ProgramReader {
   config::Diagnostics& diagnostics;
   std::int64_t& operations_left;  // what kMostOperations leaves; shared by the kernel's roles
   int warp_size = 32;
+  const gpu::GpuSpec* gpu = nullptr;          // null: not known, nothing is refused for its sake
   std::int64_t warps = 0;                     // of the role; 0: not known
   int loops = 0;                              // enclosing counted loops
   std::vector<std::int64_t> trips = {};       // of each, outermost first
@@ -36,12 +38,24 @@ struct ProgramReader {
   void read_diverge(const config::At& at, kernel::Program& out) const;
   void read_ways(const config::MapReader& map, bool lanes, kernel::Op& op) const;
   void read_paths(const config::At& at, bool lanes, kernel::Op& op) const;
+  // async_program.cc
+  [[nodiscard]] bool available(const config::At& at, std::string_view operation) const;
+  bool read_async(const config::At& at, std::string_view operation, kernel::Program& out) const;
+  void read_count(const config::At& at, kernel::OpKind kind, kernel::Program& out) const;
+  void read_copy(const config::At& at, kernel::Program& out) const;
+  void read_bulk(const config::At& at, kernel::OpKind kind, kernel::Program& out) const;
+  void read_arrive(const config::At& at, kernel::Program& out) const;
+  void read_wgmma(const config::At& at, kernel::Program& out) const;
+  void read_mma(const config::At& at, kernel::Program& out) const;
+  void read_named_barrier(const config::At& at, kernel::Program& out) const;
+  void read_peer(const config::At& at, kernel::OpKind kind, kernel::Program& out) const;
+  [[nodiscard]] int mbarrier(const config::At& at) const;
   [[nodiscard]] std::int64_t most_ways(bool lanes) const;
   [[nodiscard]] ProgramReader inside_branch(std::int64_t ways, bool lanes) const;
   [[nodiscard]] bool take_operations(const config::At& at, std::int64_t count) const;
 };
 
-// Load and store of global memory; reports misaligned vector accesses.
+// Load, store and cp.async; reports misaligned vector accesses.
 [[nodiscard]] kernel::Op read_memory_access(const config::At& at, kernel::OpKind kind,
                                             const ProgramReader& reader);
 
@@ -52,5 +66,12 @@ struct ProgramReader {
 // Reports rows of shared memory whose distance is no multiple of what an access moves at once (the
 // bytes of a lane, the 16 bytes of a bulk copy): padding that breaks the alignment.
 void check_pitch(const config::At& at, std::int64_t pitch, std::int64_t unit);
+
+// Index of the named array; reports names that the kernel does not have.
+void read_array(const config::MapReader& map, const kernel::Kernel& kernel, int& array);
+
+// A box of the TMA (boxes.cc); `keys` are those that the map may have beside the box's own.
+[[nodiscard]] kernel::Box read_box(const config::At& at, const config::KeyTable& keys,
+                                   const ProgramReader& reader);
 
 }  // namespace wavetail::scenario

@@ -69,6 +69,16 @@ Json typed(const std::string& type) {
       {"list of items", list_of(refer("item"))},
       {"map of kernels", map_of(refer("kernel"))},
       {"map of arrays", map_of({{"anyOf", {quantity(unit::Dimension::Size), refer("array")}}})},
+      {"group", {{"const", "group"}}},
+      {"text or map: arrive", {{"anyOf", {Json{{"type", "string"}}, refer("arrive")}}}},
+      {"count or axes", {{"anyOf", {Json{{"type", "integer"}}, Json{{"type", "string"}}}}}},
+      {"list of rows and size",
+       {{"type", "array"},
+        {"prefixItems", {Json{{"type", "integer"}}, quantity(unit::Dimension::Size)}},
+        {"minItems", 2},
+        {"maxItems", 2}}},
+      {"list of boxes", list_of(refer("box"))},
+      {"map of mbarriers", map_of({{"anyOf", {Json{{"type", "integer"}}, refer("mbarrier")}}})},
       {"map of roles", map_of(refer("kernel_role"))},
       {"map of variants", map_of(Json{{"type", "object"}})},
       {"map of lists", map_of(list_of(true))},
@@ -154,6 +164,17 @@ std::string schema_json() {
   defs["swizzle"] = object(swizzle_keys());
   defs["shared_strides"] = object(shared_strides_keys());
   defs["diverge"] = object(diverge_keys());
+  defs["mbarrier"] = object(mbarrier_keys());
+  defs["arrive"] = object(arrive_keys());
+  defs["copy"] = object(copy_keys());
+  defs["box"] = object(box_keys());
+  defs["box_strides"] = object(box_strides_keys());
+  defs["tma_load"] = object(tma_load_keys());
+  defs["tma_store"] = object(tma_store_keys());
+  defs["wgmma"] = object(wgmma_keys());
+  defs["mma"] = object(mma_keys());
+  defs["named_barrier"] = object(named_barrier_keys());
+  defs["peer"] = object(peer_keys());
   Json item = one_key(item_keys(), {{"stream", "count", false, "the stream; 0 if absent"}});
   item["properties"]["repeat"] = {{"anyOf", {Json{{"type", "integer"}}, refer("repeat")}}};
   defs["item"] = item;

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <bit>
 
+#include "isa/availability.h"
+#include "sm/async_code.h"
 #include "sm/walk.h"
 
 namespace wavetail::sm {
@@ -75,7 +77,10 @@ class Compiler {
   [[nodiscard]] std::int32_t here() const { return static_cast<std::int32_t>(code_.instrs.size()); }
 
   void block(const Program& program) {
-    for (const Op& op : program) { one(op); }
+    for (const Op& op : program) {
+      one(op);
+      code_.operations.resize(code_.instrs.size(), std::string(isa::operation_name(op.kind)));
+    }
   }
 
   void one(const Op& op) {
@@ -96,7 +101,20 @@ class Compiler {
       case OpKind::Diverge:
         op.diverge_by == kernel::DivergeBy::Lane ? lanes_diverge(op) : warps_diverge(op);
         break;
+      case OpKind::CpAsync: memory(op, InstrKind::CpAsync).mbarrier = op.mbarrier; break;
+      default: asynchronous(op); break;
     }
+  }
+
+  void asynchronous(const Op& op) {
+    Instr i;
+    i.kind = async_kind(op.kind);
+    i.count = op.count;
+    if (i.kind == InstrKind::PeerLoad) { loads_ += op.count; }
+    i.mbarrier = op.mbarrier;
+    i.lanes = static_cast<std::int16_t>(at_.lanes);
+    compile_async(op, {kernel_, gpu_, at_}, i, code_);
+    code_.instrs.push_back(i);
   }
 
   void arithmetic(const Op& op) {
@@ -112,7 +130,7 @@ class Compiler {
     i.interval = static_cast<std::int32_t>(std::max<std::int64_t>(i.pipe_cycles, dependent));
   }
 
-  void memory(const Op& op, InstrKind kind) {
+  Instr& memory(const Op& op, InstrKind kind) {
     const auto array = static_cast<std::size_t>(op.access.array);
     code_.accesses.push_back(
         resolve(op.access, op.count, at_, kernel_.arrays[array].bytes.count()));
@@ -124,6 +142,7 @@ class Compiler {
     i.count = op.count;
     i.access = static_cast<std::int32_t>(code_.accesses.size() - 1);
     i.lanes = static_cast<std::int16_t>(code_.accesses.back().lane_offsets.size());
+    return i;
   }
 
   void shared(const Op& op, InstrKind kind) {
@@ -206,6 +225,7 @@ std::vector<Code> compile(const kernel::Kernel& kernel, const gpu::GpuSpec& gpu)
     const kernel::Role& last = kernel.roles.back();
     codes.push_back(Compiler(kernel, last, gpu, rest).run(last.program));
   }
+  finish_async(kernel, codes);
   return codes;
 }
 

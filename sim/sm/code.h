@@ -10,6 +10,8 @@
 #include <vector>
 
 #include "gpu/spec.h"
+#include "isa/mbarriers.h"
+#include "isa/tensor.h"
 #include "kernel/kernel.h"
 #include "memory/shape.h"
 #include "sm/shared_code.h"
@@ -29,6 +31,23 @@ enum class InstrKind : std::uint8_t {
   Branch,      // enters one way of a divergent branch
   SkipUnless,  // jumps to `target` unless this warp takes way `way` of `ways`
   Exit,
+  // Asynchronous, tensor and cluster instructions; all but the first take an issue slot.
+  CpAsyncWait,
+  CpAsync,
+  CpAsyncCommit,
+  TmaLoad,
+  TmaStore,
+  TmaStoreWait,
+  MbarrierWait,
+  MbarrierArrive,
+  Wgmma,
+  WgmmaWait,
+  Mma,
+  NamedBarrier,
+  ClusterBarrier,
+  PeerLoad,
+  PeerStore,
+  SetMaxRegisters,
 };
 
 struct Instr {
@@ -41,7 +60,9 @@ struct Instr {
   std::int32_t interval = 1;     // cycles between two of them in one warp (dependency)
   std::int32_t pipe_cycles = 1;  // cycles that one keeps its pipe
   std::int32_t latency = 1;      // last issue to dependent issue
-  std::int32_t access = -1;      // Load, Store: of accesses; SharedLoad, SharedStore: of shared
+  std::int32_t access = -1;      // Load, Store, CpAsync; SharedLoad, SharedStore: of shared
+  std::int32_t object = -1;      // into the table of its kind: boxes, tensor, barriers, peers
+  std::int32_t mbarrier = -1;
   std::int32_t target = 0;
   std::int16_t ways = 1, way = 0;
 };
@@ -80,6 +101,33 @@ struct CompiledAccess {
   mutable std::deque<Request> requests_;
 };
 
+// Where a box goes: array base + sum of index x stride, modulo the array, moved down if it would
+// reach beyond its end.
+struct CompiledBox {
+  kernel::Box box;
+  std::int64_t array_bytes = 0;
+  CompiledAccess place;                  // its strides
+  std::int64_t receivers = 1;            // blocks that it lands in
+  std::int64_t rows = 1, row_bytes = 0;  // of the share that one block fetches
+};
+
+struct CompiledBulk {
+  std::vector<CompiledBox> boxes;
+  std::int64_t bytes = 0;  // that land in each receiver
+};
+
+// A run of tensor instructions: thousandths of a cycle each.
+struct CompiledTensor {
+  isa::TensorCost cost;
+  std::int64_t interval = 0;  // mma: from one to the next of its chain
+};
+
+struct CompiledPeer {
+  int sectors = 0;
+  std::int64_t bytes = 0, cycles = 1;  // of the load/store unit
+  std::int64_t to = 1;
+};
+
 // Loads that a warp can have outstanding.
 inline constexpr std::uint32_t kMaxScoreboard = 64;
 
@@ -92,6 +140,15 @@ struct Code {
   std::uint32_t scoreboard = kMaxScoreboard;
   std::vector<CompiledAccess> accesses;
   std::vector<CompiledShared> shared;
+  std::vector<CompiledBulk> bulks;
+  std::vector<CompiledTensor> tensors;
+  std::vector<kernel::BarrierUse> barriers;
+  std::vector<CompiledPeer> peers;
+  std::vector<isa::MbarrierPlan> mbarriers;  // of the block
+  std::vector<std::string> operations;       // by instruction, for hang reports
+  // Mbarriers that every warp of the role waits for, one bit each.
+  std::uint64_t waits_for = 0;
+  bool asynchronous = false;  // some role of the kernel has such instructions
 };
 
 // One Code per role of the kernel, and one more for the block's last warp if the threads of a block

@@ -69,7 +69,7 @@ void Sm::memory_access(std::uint32_t slot, const Instr& instr, Turn& turn) {
 std::int64_t Sm::alike(const Warp& w, const Instr& instr, const CompiledAccess& a, std::int64_t at,
                        std::int64_t cycles) const {
   constexpr std::int64_t kLongest = 64;  // cycles
-  const bool looks_up = instr.kind == InstrKind::Load && !a.bypass_l1;
+  const bool looks_up = instr.kind != InstrKind::Store && !a.bypass_l1;
   if (looks_up || a.random || a.count % memory::kLineBytes != 0) { return 1; }
   std::int64_t n = std::min(instr.count - w.done, std::int64_t{memory::kMaxRun});
   if (n * cycles > kLongest) { n = std::max<std::int64_t>(1, kLongest / cycles); }
@@ -114,6 +114,31 @@ std::int64_t Sm::take_credit(std::uint32_t slot, bool is_load, int lines, std::i
   return turn.over ? 0 : 1;
 }
 
+// The request of n instructions alike, the first of which issues now: they take their turns in the
+// load/store unit.
+memory::Access Sm::request_of_run(std::uint32_t slot, const CompiledAccess& a,
+                                  const CompiledAccess::Request& request, std::int64_t at,
+                                  std::int64_t n, const Turn& turn) {
+  memory::Access access;
+  access.shape = &request.shape;
+  access.base_line = at / memory::kLineBytes;
+  access.line_stride = a.count / memory::kLineBytes;
+  access.sm = number_;
+  access.warp = static_cast<std::uint16_t>(slot);
+  access.count = static_cast<std::uint8_t>(n);
+  access.own_shape = a.random;
+  access.issued = surface_.clocks.sm.edge(turn.cycle);
+  const std::int64_t done = lsu_.reserve(turn.cycle, n * request.cycles).end;
+  access.departs = surface_.clocks.sm.edge(done - (n - 1) * request.cycles);
+  if (n > 1) {
+    access.issue_step = cycle_;
+    access.depart_step = cycle_ * request.cycles;
+  }
+  access.account = &warps_[slot].launch->presence[number_].account;
+  access.account->counters->lsu_busy += n * request.cycles;
+  return access;
+}
+
 void Sm::some_accesses(std::uint32_t slot, const Instr& instr, Turn& turn) {
   Warp& w = warps_[slot];
   const bool is_load = instr.kind == InstrKind::Load;
@@ -136,23 +161,7 @@ void Sm::some_accesses(std::uint32_t slot, const Instr& instr, Turn& turn) {
   }
   n = take_credit(slot, is_load, shape.lines, n, turn);
   if (n == 0) { return; }
-  memory::Access access;
-  access.shape = &shape;
-  access.base_line = at / memory::kLineBytes;
-  access.line_stride = a.count / memory::kLineBytes;
-  access.sm = number_;
-  access.warp = static_cast<std::uint16_t>(slot);
-  access.count = static_cast<std::uint8_t>(n);
-  access.own_shape = a.random;
-  access.issued = surface_.clocks.sm.edge(turn.cycle);
-  const std::int64_t done = lsu_.reserve(turn.cycle, n * request.cycles).end;
-  access.departs = surface_.clocks.sm.edge(done - (n - 1) * request.cycles);
-  if (n > 1) {
-    access.issue_step = cycle_;
-    access.depart_step = cycle_ * request.cycles;
-  }
-  access.account = &w.launch->presence[number_].account;
-  access.account->counters->lsu_busy += n * request.cycles;
+  memory::Access access = request_of_run(slot, a, request, at, n, turn);
   issue_now(slot, instr, turn, n);
   if (is_load) {
     send_loads(slot, access, a.bypass_l1);
@@ -173,8 +182,8 @@ void Sm::advance(Warp& w, const Instr& instr, std::int64_t n) {
 
 void Sm::send_loads(std::uint32_t slot, memory::Access& access, bool bypass_l1) {
   Warp& w = warps_[slot];
-  access.sequence = static_cast<std::uint8_t>(w.loads_issued & 0xffU);
   const std::uint32_t mask = w.code->scoreboard - 1;
+  access.sequence = static_cast<std::uint8_t>(w.loads_issued & mask);
   std::uint64_t entries = 0;
   for (int i = 0; i < access.count; ++i) { entries |= 1ULL << (w.loads_issued++ & mask); }
   w.unseen |= entries;
@@ -186,7 +195,7 @@ void Sm::send_loads(std::uint32_t slot, memory::Access& access, bool bypass_l1) 
   const auto outcome = surface_.memory.load(access);
   if (!outcome.complete) { return; }
   w.pending &= ~entries;
-  note_ready(slot, access.sequence & mask, outcome.ready);
+  note_ready(slot, access.sequence, outcome.ready);
   give_back(line_credit_, outcome.ready, access.shape->lines);
 }
 

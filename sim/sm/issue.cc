@@ -22,7 +22,7 @@ void Sm::issue(std::uint32_t slot, std::int64_t cycle) {
 void Sm::step(std::uint32_t slot, Turn& turn) {
   Warp& w = warps_[slot];
   const Instr& instr = w.code->instrs[static_cast<std::size_t>(w.pc)];
-  if (turn.budget <= 0 && instr.kind <= InstrKind::Store) {
+  if (turn.budget <= 0 && (instr.kind <= InstrKind::Store || instr.kind > InstrKind::Exit)) {
     if (may_run_ahead(slot, instr, turn)) {
       run_ahead(slot, instr, turn);
       return;
@@ -61,6 +61,7 @@ void Sm::step(std::uint32_t slot, Turn& turn) {
       w.pc = w.index % instr.ways == instr.way ? w.pc + 1 : instr.target;
       break;
     case InstrKind::Exit: finish(slot, turn); break;
+    default: async_step(slot, instr, turn); break;
   }
 }
 
@@ -125,13 +126,12 @@ void Sm::finish(std::uint32_t slot, Turn& turn) {
   }
   wait_shared(slot, 0, turn);
   if (turn.over) { return; }
+  if (w.code->asynchronous && !async_done(slot, turn)) { return; }
   block_on(slot, Reason::Exit, turn.cycle, turn);
   Block& b = blocks_[static_cast<std::size_t>(w.block)];
   b.latest = std::max(b.latest, turn.cycle);
   if (--b.running == 0) {
-    const Time free = surface_.clocks.sm.edge(b.latest) + surface_.gpu.launch.block_exit;
-    surface_.wheel.schedule(
-        {free, Target::Device, kBlockFree, number_, static_cast<std::uint32_t>(w.block)});
+    end_block(static_cast<std::uint32_t>(w.block));
   } else if (b.at_barrier == b.running) {
     open_barrier(b, slot);  // warps that have exited are not waited for
   }

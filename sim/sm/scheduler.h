@@ -31,6 +31,7 @@ struct Scheduler {
   bool slot_event_pending = false;
   RunAhead ahead;
   std::array<event::CycleServer, 4> pipes;  // by kernel::Pipe
+  event::CycleServer tensor;                // the tensor pipe, in thousandths of a cycle
   std::int64_t free_registers = 0;
   std::int64_t free_warps = 0;
 };

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <cmath>
 
 namespace wavetail::sm {
 
@@ -20,7 +21,8 @@ Sm::Sm(Surface& surface, std::uint16_t number)
       free_shared_memory_(surface.gpu.sm.shared_memory.count()),
       cycle_(surface.clocks.sm.span(Cycles{1})),
       line_credit_(surface.gpu.l1.in_flight_lines),
-      store_credit_(surface.gpu.l1.store_lines) {
+      store_credit_(surface.gpu.l1.store_lines),
+      tma_request_(std::llround(surface.gpu.tma.request * isa::kThousandths)) {
   for (std::size_t slot = 0; slot < warps_.size(); ++slot) {
     home_.push_back(static_cast<std::uint8_t>(slot % schedulers_.size()));
   }
@@ -56,14 +58,14 @@ void Sm::prepare_l1(const Launch& launch) {
   }
 }
 
-void Sm::place(Launch& launch, std::int64_t block) {
+void Sm::place(Launch& launch, std::int64_t block, std::uint32_t cluster) {
   prepare_l1(launch);
   const Time now = surface_.wheel.now();
   auto free = std::find_if(blocks_.begin(), blocks_.end(),
                            [](const Block& b) { return b.launch == nullptr; });
-  const auto& grid = launch.kernel->grid;
   free->launch = &launch;
-  free->index = {block % grid[0], block / grid[0] % grid[1], block / (grid[0] * grid[1])};
+  free->index = block_at(*launch.kernel, block);
+  free->placement = placements_++;
   free->warps.clear();
   free->running = launch.fit.warps_per_block;
   free->at_barrier = 0;
@@ -77,8 +79,11 @@ void Sm::place(Launch& launch, std::int64_t block) {
   free_shared_memory_ -= launch.shared_memory_per_block;
   ++launch.counters.blocks;
   launch.counters.warps += free->running;
+  const auto block_slot = static_cast<std::uint32_t>(free - blocks_.begin());
+  if (launch.codes->front().asynchronous) { prepare_async(block_slot); }
+  join_cluster(block_slot, cluster);
   for (std::int64_t i = 0; i < free->running; ++i) {
-    add_warp(*free, static_cast<std::int32_t>(free - blocks_.begin()), i, now);
+    add_warp(*free, static_cast<std::int32_t>(block_slot), i, now);
   }
 }
 
@@ -114,6 +119,10 @@ void Sm::add_warp(Block& block, std::int32_t block_slot, std::int64_t order, Tim
   w.since = block.placed;
   w.age = placed_++;
   if (w.code->partial_waits) { load_ready_.resize(warps_.size() * kMaxScoreboard); }
+  if (w.code->asynchronous) {
+    async_[slot] = AsyncWarp{};
+    async_[slot].cursors.resize(w.code->mbarriers.size());
+  }
   block.warps.push_back(slot);
   Scheduler& s = scheduler_of(slot);
   --s.free_warps;
@@ -129,16 +138,24 @@ void Sm::schedule_wake(std::uint32_t slot, Time at) {
 }
 
 void Sm::handle(const Event& e) {
-  if (e.kind == static_cast<std::uint8_t>(SmEvent::Wake)) {
-    wake(e.a);
-  } else if (e.kind == static_cast<std::uint8_t>(SmEvent::SlotFree)) {
-    slot_free(e.a);
-  } else if (e.kind == static_cast<std::uint8_t>(memory::SmNotice::LoadsArrive)) {
-    loads_arrive(e.a);
-  } else if (e.kind == static_cast<std::uint8_t>(memory::SmNotice::StoresArrive)) {
-    stores_arrive(e.a);
-  } else {
-    run_ends(e.a);
+  constexpr auto kFirstNotice = static_cast<std::uint8_t>(memory::SmNotice::LoadsArrive);
+  if (e.kind >= kFirstNotice) {
+    switch (static_cast<memory::SmNotice>(e.kind)) {
+      case memory::SmNotice::LoadsArrive: loads_arrive(e.a); break;
+      case memory::SmNotice::StoresArrive: stores_arrive(e.a); break;
+      case memory::SmNotice::BulkArrives: bulk_arrives(e.a); break;
+      case memory::SmNotice::BulkStoreArrives: surface_.memory.bulk_store_arrives(e.a); break;
+    }
+    return;
+  }
+  switch (static_cast<SmEvent>(e.kind)) {
+    case SmEvent::Wake: wake(e.a); break;
+    case SmEvent::SlotFree: slot_free(e.a); break;
+    case SmEvent::RunEnds: run_ends(e.a); break;
+    case SmEvent::BulkOut: bulk_out(e.a); break;
+    case SmEvent::PeerArrives: peer_arrives(e.a); break;
+    case SmEvent::PeerReturned: peer_returned(e.a); break;
+    case SmEvent::WakeMany: wake_many(e.a); break;
   }
 }
 
@@ -196,13 +213,20 @@ void Sm::slot_free(std::uint32_t scheduler) {
 // Loads have reached the L2: it is known now when their data will be here.
 void Sm::loads_arrive(std::uint32_t parcel) {
   for (const memory::System::Finished& f : surface_.memory.loads_arrive(parcel)) {
-    Warp& w = warps_[f.warp];
-    const std::uint32_t entry = f.sequence & (w.code->scoreboard - 1);
-    w.pending &= ~(1ULL << entry);
-    note_ready(f.warp, entry, f.ready);
     give_back(line_credit_, f.ready, f.lines);
-    if (w.blocking != 0 && (w.blocking & w.pending) == 0) { data_known(f.warp); }
+    if (f.sequence >= kCopySequence) {
+      copy_known(f);
+    } else {
+      load_known(f.warp, f.sequence & (warps_[f.warp].code->scoreboard - 1), f.ready);
+    }
   }
+}
+
+void Sm::load_known(std::uint32_t slot, std::uint32_t entry, Time ready) {
+  Warp& w = warps_[slot];
+  w.pending &= ~(1ULL << entry);
+  note_ready(slot, entry, ready);
+  if (w.blocking != 0 && (w.blocking & w.pending) == 0) { data_known(slot); }
 }
 
 // Whoever has stood in line for it is told when its share is there.
@@ -277,20 +301,24 @@ Launch* Sm::retire(std::uint32_t block_slot) {
   --resident_blocks_;
   free_shared_memory_ += launch.shared_memory_per_block;
   ++launch.retired;
+  if (b.cluster != kNoCluster) { surface_.clusters.leave(b.cluster); }
   b.launch = nullptr;
   return &launch;
 }
 
+// Warps at their end wait for others of their block, which are in the list.
 std::vector<std::string> Sm::waiting() const {
   std::vector<std::string> lines;
   for (std::size_t slot = 0; slot < warps_.size(); ++slot) {
     const Warp& w = warps_[slot];
-    if (w.launch == nullptr) { continue; }
+    if (w.launch == nullptr || w.reason == Reason::Exit) { continue; }
     const Block& b = blocks_[static_cast<std::size_t>(w.block)];
-    std::string line = "kernel '" + w.launch->kernel->name + "', block " +
-                       std::to_string(b.index[0]) + ", role " + std::to_string(w.role) + ", warp " +
-                       std::to_string(w.index) + " (SM " + std::to_string(number_) +
-                       "): " + std::string(name(w.reason)) + " at instruction " +
+    if (waits_elsewhere(slot)) {
+      lines.push_back(place_of(w) + ": " + waits_for(slot) + " (" + std::string(name(w.reason)) +
+                      ")");
+      continue;
+    }
+    std::string line = place_of(w) + ": " + std::string(name(w.reason)) + " at instruction " +
                        std::to_string(w.pc);
     if (w.reason == Reason::Barrier) {
       line += "; " + std::to_string(b.at_barrier) + " of " + std::to_string(b.running) +
@@ -299,6 +327,15 @@ std::vector<std::string> Sm::waiting() const {
     lines.push_back(line);
   }
   return lines;
+}
+
+// Which warp: kernel, block, role, number, SM.
+std::string Sm::place_of(const Warp& w) const {
+  const Block& b = blocks_[static_cast<std::size_t>(w.block)];
+  const std::string& role = w.launch->kernel->roles[static_cast<std::size_t>(w.role)].name;
+  return "kernel '" + w.launch->kernel->name + "', block " + std::to_string(b.index[0]) +
+         ", role " + (role.empty() ? std::to_string(w.role) : "'" + role + "'") + ", warp " +
+         std::to_string(w.index) + " (SM " + std::to_string(number_) + ")";
 }
 
 }  // namespace wavetail::sm

@@ -9,6 +9,7 @@
 // block's slot is free.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -19,12 +20,16 @@
 #include "gpu/spec.h"
 #include "memory/clocks.h"
 #include "memory/system.h"
+#include "sm/cluster.h"
 #include "sm/launch.h"
+#include "sm/mbarrier.h"
 #include "sm/scheduler.h"
 #include "sm/shared_scoreboard.h"
 #include "sm/warp.h"
 
 namespace wavetail::sm {
+
+class Sm;
 
 // What all SMs of a machine share.
 struct Surface {
@@ -34,14 +39,24 @@ struct Surface {
   memory::System& memory;
   std::int64_t issue_quantum = 16;
   std::uint64_t seed = 1;  // of random access patterns, beside each pattern's own
+  Sm* sms = nullptr;       // all of them, by number
+  ClusterTable clusters{};
+  std::string fault{};  // the first thing a program did that hardware has no rule for
 };
 
 // Event kinds of Target::Sm that SMs send to themselves; memory::SmNotice has the others.
 enum class SmEvent : std::uint8_t {
-  Wake,      // a: warp slot
-  SlotFree,  // a: scheduler
-  RunEnds,   // a: scheduler and, from bit 8 on, the run's number
+  Wake,          // a: warp slot
+  SlotFree,      // a: scheduler
+  RunEnds,       // a: scheduler and, from bit 8 on, the run's number
+  BulkOut,       // a: piece of a bulk store that the TMA has read
+  PeerArrives,   // a: request for this SM's shared memory
+  PeerReturned,  // a: the same, its data are back
+  WakeMany,      // a: number of a set of warp slots
 };
+
+// Loads have a `sequence` below; from here on it is a group of cp.async.
+inline constexpr std::uint8_t kCopySequence = 128;
 
 // Event kind of Target::Device that an SM sends when a block's slot is free: unit = SM, a = block
 // slot.
@@ -54,8 +69,9 @@ class Sm {
   // Is there room for one more block of this launch?
   [[nodiscard]] bool fits(const Launch& launch) const;
 
-  // Puts block number `block` of the launch on this SM now; fits() must hold.
-  void place(Launch& launch, std::int64_t block);
+  // Puts block number `block` of the launch on this SM now; fits() must hold. `cluster`: the open
+  // cluster that it joins as the next rank.
+  void place(Launch& launch, std::int64_t block, std::uint32_t cluster = kNoCluster);
 
   void handle(const event::Event& e);
 
@@ -66,6 +82,9 @@ class Sm {
     __builtin_prefetch(&w.done);
     __builtin_prefetch(&w.trip);
   }
+
+  // The same for a set of warps that one event wakes.
+  void prefetch_many(std::uint32_t mask) const;
 
   // A BlockFree event: books the block's end, frees its slot and returns its launch.
   Launch* retire(std::uint32_t block_slot);
@@ -105,6 +124,9 @@ class Sm {
   [[nodiscard]] static std::int64_t free_entries(const Warp& w, std::int64_t wanted);
   std::int64_t take_credit(std::uint32_t slot, bool is_load, int lines, std::int64_t wanted,
                            Turn& turn);
+  memory::Access request_of_run(std::uint32_t slot, const CompiledAccess& a,
+                                const CompiledAccess::Request& request, std::int64_t at,
+                                std::int64_t n, const Turn& turn);
   void send_loads(std::uint32_t slot, memory::Access& access, bool bypass_l1);
   static void advance(Warp& w, const Instr& instr, std::int64_t n);
   void note_ready(std::uint32_t slot, std::uint32_t entry, Time ready);
@@ -130,11 +152,99 @@ class Sm {
   [[nodiscard]] CompiledShared::Request shared_request(const Warp& w,
                                                        const CompiledShared& access) const;
 
+  // async.cc
+  void async_step(std::uint32_t slot, const Instr& instr, Turn& turn);
+  void prepare_async(std::uint32_t block_slot);
+  void join_cluster(std::uint32_t block_slot, std::uint32_t cluster);
+  [[nodiscard]] bool async_done(std::uint32_t slot, Turn& turn);
+  void end_block(std::uint32_t block_slot);
+  void pass(std::uint32_t slot, Reason reason, std::int64_t until, std::int64_t short_wait,
+            Turn& turn);
+  void block_async(std::uint32_t slot, Reason reason, AsyncWarp::On on, Turn& turn);
+
+  struct Party {  // a warp and the instruction it is at
+    const Sm* sm;
+    std::uint32_t slot;
+    std::int32_t pc;
+  };
+
+  void fault(const Party& who, const std::string& what) const;
+  [[nodiscard]] std::string waits_for(std::size_t slot) const;
+  [[nodiscard]] bool waits_elsewhere(std::size_t slot) const;
+  [[nodiscard]] std::string place_of(const Warp& w) const;
+
+  // mbarrier.cc
+  struct Phase {  // the nth use of an mbarrier of one of this SM's blocks
+    std::uint32_t block;
+    std::int32_t mbarrier;
+    std::uint32_t nth;
+  };
+
+  void mbarrier_wait(std::uint32_t slot, const Instr& instr, Turn& turn);
+  void mbarrier_arrive(std::uint32_t slot, const Instr& instr, Turn& turn);
+  void arrive(const Phase& phase, std::int64_t bytes_to_come, Time at, const Party& who);
+  void land(const Phase& phase, std::uint64_t placement, std::int64_t bytes, Time at);
+  void try_complete(const Phase& phase);
+  [[nodiscard]] MbarrierStage& stage_of(const Phase& phase);
+  [[nodiscard]] const isa::MbarrierPlan& plan_of(const Phase& phase) const;
+  void check_consumed(const Phase& phase);
+  [[nodiscard]] std::string describe(const Phase& phase) const;
+
+  // barriers.cc
+  void numbered_barrier(std::uint32_t slot, const Instr& instr, Turn& turn);
+  void cluster_barrier(std::uint32_t slot, const Instr& instr, Turn& turn);
+  void complete_cluster(Cluster& cluster);
+
+  // cp_async.cc
+  void copy(std::uint32_t slot, const Instr& instr, Turn& turn);
+  void some_copies(std::uint32_t slot, const Instr& instr, Turn& turn);
+  void copy_known(const memory::System::Finished& finished);
+  void complete_copies(std::uint32_t slot);
+  void wait_copies(std::uint32_t slot, std::uint32_t wanted, Turn& turn);
+
+  // tensor.cc
+  void wgmma(std::uint32_t slot, const Instr& instr, Turn& turn);
+  void wgmma_wait(std::uint32_t slot, std::int64_t left, Turn& turn);
+  void mma(std::uint32_t slot, const Instr& instr, Turn& turn);
+
+  // tma.cc
+  struct Bulk {  // a box under way, or a piece of one that leaves
+    Phase phase;
+    std::uint64_t placement;
+    std::array<bool, 3> multicast;
+    std::int64_t pieces;  // still under way
+    memory::BulkAccess access;
+    std::uint32_t warp;  // slot
+    bool last;           // piece of its group
+  };
+
+  void tma_load(std::uint32_t slot, const Instr& instr, Turn& turn);
+  void tma_store(std::uint32_t slot, const Instr& instr, Turn& turn);
+  void tma_store_wait(std::uint32_t slot, const Instr& instr, Turn& turn);
+  [[nodiscard]] memory::BulkAccess bulk_access(const Warp& w, const CompiledBox& box) const;
+  std::uint32_t keep(const Bulk& bulk);
+  Time engine(const memory::BulkAccess& piece, std::int64_t cycle);
+  void find_receivers(const Bulk& bulk);
+  void bulk_arrives(std::uint32_t request);
+  void bulk_out(std::uint32_t piece);
+  void bulk_done(std::uint32_t block_slot, Time at);
+  void drain(Block& block, std::int64_t cycle);
+
+  // peer.cc
+  void peer_access(std::uint32_t slot, const Instr& instr, Turn& turn);
+  void one_peer_load(std::uint32_t slot, const CompiledPeer& peer, Time departs);
+  void peer_arrives(std::uint32_t request);
+  void peer_returned(std::uint32_t request);
+  [[nodiscard]] unit::Duration peer_latency(const Cluster& cluster) const;
+
   void loads_arrive(std::uint32_t parcel);
+  void load_known(std::uint32_t slot, std::uint32_t entry, Time ready);
   void data_known(std::uint32_t slot);
   void stores_arrive(std::uint32_t parcel);
   void give_back(event::Credit& credit, Time when, int lines);
   void schedule_wake(std::uint32_t slot, Time at);
+  void schedule_wakes(std::uint64_t slots, Time at);
+  void wake_many(std::uint32_t mask);
   void add_warp(Block& block, std::int32_t block_slot, std::int64_t order, Time placed);
   [[nodiscard]] std::uint32_t free_warp_slot(std::int64_t registers) const;
 
@@ -142,6 +252,8 @@ class Sm {
 
   void book(Warp& w, std::int64_t cycle);
   void prepare_l1(const Launch& launch);
+
+  static constexpr std::uint32_t kNoWake = 0xffffffffU;
 
   Surface& surface_;
   std::uint16_t number_;
@@ -161,6 +273,19 @@ class Sm {
   CompiledAccess::Request random_request_;  // scratch of request_at
   // By warp slot; empty until an instruction of this SM accesses shared memory.
   std::vector<SharedScoreboard> shared_scoreboards_;
+  std::vector<AsyncWarp> async_;  // by warp slot; empty until a kernel needs it
+  std::vector<BlockSync> sync_;   // by block slot; empty until a kernel needs it
+  std::uint64_t placements_ = 0;  // blocks placed so far
+  event::CycleServer tma_;        // thousandths of a cycle
+  std::int64_t tma_request_;      // the least of a request, likewise
+  std::vector<Bulk> bulks_;
+  std::vector<std::uint32_t> free_bulks_;
+  std::vector<ClusterMember> receivers_;  // scratch of bulk_arrived
+  // Warps that an event wakes together, by its number; the newest and when it comes.
+  std::vector<std::uint64_t> wake_masks_;
+  std::vector<std::uint32_t> free_wake_masks_;
+  std::uint32_t newest_wake_ = kNoWake;
+  Time newest_wake_at_;
 };
 
 }  // namespace wavetail::sm

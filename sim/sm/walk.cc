@@ -53,6 +53,40 @@ void set_block(CompiledAccess& c, const kernel::Dim3& grid, std::int64_t per_blo
   c.block = {per_block, per_block * grid[0], per_block * grid[0] * grid[1]};
 }
 
+// Each thread owns its elements: lanes stand (elements per thread) x width apart.
+Extent walk_threads(CompiledAccess& c, const MemoryAccess& a, std::int64_t count,
+                    const Surroundings& at) {
+  const std::int64_t per_thread = count * product(at.trips) * a.width;
+  const std::int64_t per_warp = per_thread * at.warp_size;
+  set_block(c, at.grid, at.warps * per_warp);
+  c.warp = per_warp;
+  c.count = a.width;
+  set_loops(c, at.trips, count * a.width);
+  return {per_thread, per_warp};
+}
+
+// Each lane walks along a row of its own; warps and blocks take the next rows.
+void walk_rows(CompiledAccess& c, const MemoryAccess& a, std::int64_t count, const Surroundings& at,
+               std::int64_t span) {
+  set_block(c, at.grid, at.warps * span);
+  c.warp = span;
+  c.count = a.width;
+  set_loops(c, at.trips, count * a.width);
+}
+
+// How far lanes reach below the instruction's address, in whole lines: the lanes of a piece that
+// goes backwards are moved up by it, so that no lane ever lies before the array.
+std::int64_t reach_below(const MemoryAccess& a, std::int64_t lane_stride, int lanes) {
+  std::int64_t lowest = std::min<std::int64_t>(0, lane_stride * (lanes - 1));
+  if (a.pattern == Pattern::Listed) {
+    for (const std::int64_t offset : a.offsets) { lowest = std::min(lowest, offset); }
+  }
+  constexpr std::int64_t kLine = memory::kLineBytes;
+  return (kLine - 1 - lowest) / kLine * kLine;
+}
+
+}  // namespace
+
 void walk(CompiledAccess& c, WalkKind kind, std::int64_t count, const Surroundings& at,
           std::int64_t span) {
   const std::int64_t pieces = count * product(at.trips);  // per warp
@@ -95,46 +129,12 @@ void walk(CompiledAccess& c, WalkKind kind, std::int64_t count, const Surroundin
   }
 }
 
-// Each thread owns its elements: lanes stand (elements per thread) x width apart.
-Extent walk_threads(CompiledAccess& c, const MemoryAccess& a, std::int64_t count,
-                    const Surroundings& at) {
-  const std::int64_t per_thread = count * product(at.trips) * a.width;
-  const std::int64_t per_warp = per_thread * at.warp_size;
-  set_block(c, at.grid, at.warps * per_warp);
-  c.warp = per_warp;
-  c.count = a.width;
-  set_loops(c, at.trips, count * a.width);
-  return {per_thread, per_warp};
-}
-
-// Each lane walks along a row of its own; warps and blocks take the next rows.
-void walk_rows(CompiledAccess& c, const MemoryAccess& a, std::int64_t count, const Surroundings& at,
-               std::int64_t span) {
-  set_block(c, at.grid, at.warps * span);
-  c.warp = span;
-  c.count = a.width;
-  set_loops(c, at.trips, count * a.width);
-}
-
 void take_strides(CompiledAccess& c, const kernel::Strides& s) {
   c.block = {s.block_x, s.block_y, s.block_z};
   c.warp = s.warp;
   c.count = s.count;
   std::copy_n(s.loop.begin(), std::min<std::size_t>(s.loop.size(), c.loop.size()), c.loop.begin());
 }
-
-// How far lanes reach below the instruction's address, in whole lines: the lanes of a piece that
-// goes backwards are moved up by it, so that no lane ever lies before the array.
-std::int64_t reach_below(const MemoryAccess& a, std::int64_t lane_stride, int lanes) {
-  std::int64_t lowest = std::min<std::int64_t>(0, lane_stride * (lanes - 1));
-  if (a.pattern == Pattern::Listed) {
-    for (const std::int64_t offset : a.offsets) { lowest = std::min(lowest, offset); }
-  }
-  constexpr std::int64_t kLine = memory::kLineBytes;
-  return (kLine - 1 - lowest) / kLine * kLine;
-}
-
-}  // namespace
 
 CompiledAccess resolve(const MemoryAccess& a, std::int64_t count, const Surroundings& at,
                        std::int64_t bytes) {

@@ -21,6 +21,12 @@ struct Surroundings {
   int first_lane = 0, lanes = 32;   // lanes active here (a divergent branch narrows them)
 };
 
+// Strides of a named walk whose piece per warp and instruction is `span` bytes.
+void walk(CompiledAccess& c, kernel::WalkKind kind, std::int64_t count, const Surroundings& at,
+          std::int64_t span);
+
+void take_strides(CompiledAccess& c, const kernel::Strides& s);
+
 // `bytes`: size of the array.
 [[nodiscard]] CompiledAccess resolve(const kernel::MemoryAccess& access, std::int64_t count,
                                      const Surroundings& at, std::int64_t bytes);

@@ -16,6 +16,8 @@ std::int64_t& bucket(result::StallCycles& s, Reason reason) {
     case Reason::Barrier: return s.barrier;
     case Reason::BranchResolving: return s.branch_resolving;
     case Reason::Exit: return s.exit;
+    case Reason::Gmma: return s.gmma;
+    case Reason::Drain: return s.drain;
   }
   return s.exit;
 }
@@ -33,6 +35,8 @@ std::string_view name(Reason reason) {
     case Reason::Barrier: return "barrier";
     case Reason::BranchResolving: return "branch_resolving";
     case Reason::Exit: return "exit";
+    case Reason::Gmma: return "gmma";
+    case Reason::Drain: return "drain";
   }
   return "exit";
 }

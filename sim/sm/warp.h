@@ -10,6 +10,7 @@
 
 #include "kernel/op.h"
 #include "result/result.h"
+#include "sm/cluster.h"
 #include "sm/launch.h"
 
 namespace wavetail::sm {
@@ -27,6 +28,8 @@ enum class Reason : std::uint8_t {
   Barrier,
   BranchResolving,
   Exit,
+  Gmma,
+  Drain,
 };
 
 [[nodiscard]] std::int64_t& bucket(result::StallCycles& stalls, Reason reason);
@@ -73,8 +76,11 @@ struct alignas(64) Warp {
 struct Block {
   Launch* launch = nullptr;             // null: the slot is free
   std::array<std::int64_t, 3> index{};  // blockIdx
-  std::vector<std::uint32_t> warps;     // slots, in warp order
-  std::int64_t running = 0;             // warps not yet at their end
+  std::uint64_t placement = 0;          // number of the placement on this SM
+  std::uint32_t cluster = kNoCluster;
+  std::int64_t rank = 0;             // within the cluster
+  std::vector<std::uint32_t> warps;  // slots, in warp order
+  std::int64_t running = 0;          // warps not yet at their end
   std::int64_t at_barrier = 0;
   std::int64_t placed = 0;  // SM cycle
   // The latest cycle at which a warp came to a barrier or to its end: turns run ahead of events, so

@@ -40,11 +40,15 @@ inline void expect_bytes_conserved(const result::Counters& c) {
   constexpr std::int64_t kSector = memory::kSectorBytes;
   // A load's sector hits L1, joins a fill that is under way, or goes to L2; what bypasses L1 goes.
   EXPECT_LE(c.l1_sectors, c.load_sectors);
-  EXPECT_EQ(c.l2_read_sectors, c.load_sectors - c.l1_hit_sectors - c.l1_pending_sectors);
+  // Boxes of whole sectors go there past L1.
+  EXPECT_EQ(
+      kSector * c.l2_read_sectors,
+      kSector * (c.load_sectors - c.l1_hit_sectors - c.l1_pending_sectors) + c.tma_fetch_bytes);
   EXPECT_EQ(c.ingress_bytes, kSector * c.l2_read_sectors);
   EXPECT_EQ(c.latency_bytes, c.ingress_bytes);
-  EXPECT_EQ(c.egress_bytes, kSector * c.store_sectors);
-  EXPECT_EQ(c.l2_write_sectors, c.store_sectors);
+  EXPECT_EQ(c.egress_bytes, kSector * c.store_sectors + c.tma_store_bytes);
+  EXPECT_EQ(kSector * c.l2_write_sectors, c.egress_bytes);
+  EXPECT_GE(c.tma_load_bytes, c.tma_fetch_bytes);
   EXPECT_EQ(c.l2_fill_bytes, c.dram_read_bytes);
   EXPECT_EQ(c.l2_writeback_bytes, c.dram_write_bytes);
   EXPECT_LE(c.l2_hit_sectors, c.l2_read_sectors + c.l2_write_sectors);
@@ -153,9 +157,17 @@ inline void expect_work(const result::Counters& c, const kernel::Kernel& kernel,
   EXPECT_EQ(static_cast<double>(c.useful_load_bytes), n * work.useful_load_bytes);
   EXPECT_EQ(static_cast<double>(c.useful_store_bytes), n * work.useful_store_bytes);
   EXPECT_EQ(c.flops, n * work.flops);
+  double moved = 0, landed = 0;
+  for (const bound::BoxWork& b : work.boxes) {
+    moved += b.moved_bytes;
+    landed += b.landed_bytes;
+  }
+  EXPECT_EQ(static_cast<double>(c.tma_fetch_bytes + c.tma_store_bytes), n * moved);
+  EXPECT_EQ(static_cast<double>(c.tma_load_bytes), n * landed);
   EXPECT_EQ(c.blocks, launches * kernel::volume(kernel.grid));
   const std::vector<sm::Code> codes = sm::compile(kernel, gpu);
-  if (keeps_alignment(codes, sm::InstrKind::Load)) {
+  if (keeps_alignment(codes, sm::InstrKind::Load) &&
+      keeps_alignment(codes, sm::InstrKind::CpAsync)) {
     EXPECT_EQ(static_cast<double>(c.load_sectors), n * work.load_sectors);
   }
   if (keeps_alignment(codes, sm::InstrKind::Store)) {

@@ -96,6 +96,7 @@ class Walker {
         }
         for (const auto& body : op.bodies) { program(body); }
         break;
+      default: FAIL() << "an operation that this walk does not follow";
     }
   }
 

@@ -59,6 +59,7 @@ Driven Session::result() const {
   d.l2_lines = memory.l2().lines();
   d.l2_dirty_sectors = memory.l2().dirty_sectors();
   d.requests_under_way = memory.requests_under_way();
+  d.fault = machine_.fault();
   return d;
 }
 

@@ -36,6 +36,7 @@ struct Driven {
   bool finished = false;
   std::int64_t l2_lines = 0, l2_dirty_sectors = 0;  // at the end
   std::size_t requests_under_way = 0;
+  std::string fault;  // see device::Machine::fault()
 
   [[nodiscard]] unit::Duration kernel_time() const;
   [[nodiscard]] result::Counters total() const;

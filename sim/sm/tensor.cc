@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+// Tensor instructions. wgmma is asynchronous: each of a warpgroup's four warps puts its quarter on
+// the pipe of its own sub-partition, a run is a group, and groups end in order. mma.sync waits for
+// the one it depends on, as arithmetic does. Pipes are booked in thousandths of a cycle: an
+// mma.sync takes 6.1 cycles of Hopper's.
+#include <algorithm>
+
+#include "sm/sm.h"
+
+namespace wavetail::sm {
+
+namespace {
+
+constexpr std::int64_t kUnit = isa::kThousandths;
+
+std::int64_t whole(std::int64_t thousandths) { return (thousandths + kUnit - 1) / kUnit; }
+
+}  // namespace
+
+void Sm::wgmma(std::uint32_t slot, const Instr& instr, Turn& turn) {
+  Warp& w = warps_[slot];
+  AsyncWarp& a = async_[slot];
+  proceed(slot, Reason::Wait, operands_at(w, instr), turn);
+  if (turn.over) { return; }
+  if (w.done == 0 && a.tensor_groups >= AsyncWarp::kTensorGroups) {
+    proceed(slot, Reason::Gmma, a.tensor_end[a.tensor_groups % AsyncWarp::kTensorGroups], turn);
+    if (turn.over) { return; }
+  }
+  const CompiledTensor& t = w.code->tensors[static_cast<std::size_t>(instr.object)];
+  const std::int64_t n = std::min(instr.count - w.done, turn.budget);
+  const auto slots = scheduler_of(slot).tensor.reserve(turn.cycle * kUnit, n * t.cost.pipe);
+  result::Counters& c = w.launch->counters;
+  c.tensor_busy += n * t.cost.full;
+  c.flops += static_cast<double>(n) * t.cost.flops;
+  issue_now(slot, instr, turn, n);
+  w.done += n;
+  if (w.done < instr.count) { return; }
+  w.done = 0;
+  ++w.pc;
+  a.tensor_end[a.tensor_groups++ % AsyncWarp::kTensorGroups] = whole(slots.end) + instr.latency;
+}
+
+void Sm::wgmma_wait(std::uint32_t slot, std::int64_t left, Turn& turn) {
+  const AsyncWarp& a = async_[slot];
+  if (left >= AsyncWarp::kTensorGroups || a.tensor_groups <= left) { return; }
+  const auto newest = a.tensor_groups - 1 - static_cast<std::uint32_t>(left);
+  pass(slot, Reason::Gmma, a.tensor_end[newest % AsyncWarp::kTensorGroups], 0, turn);
+}
+
+void Sm::mma(std::uint32_t slot, const Instr& instr, Turn& turn) {
+  Warp& w = warps_[slot];
+  AsyncWarp& a = async_[slot];
+  const bool chained = w.result_at == a.mma_result_at;  // nothing else has made a result since
+  proceed(slot, Reason::Wait, chained ? whole(a.mma_chain) : operands_at(w, instr), turn);
+  if (turn.over) { return; }
+  event::CycleServer& pipe = scheduler_of(slot).tensor;
+  if (pipe.free_at() / kUnit > turn.cycle) {
+    proceed(slot, Reason::MathPipeThrottle, pipe.free_at() / kUnit, turn);
+    if (turn.over) { return; }
+  }
+  const CompiledTensor& t = w.code->tensors[static_cast<std::size_t>(instr.object)];
+  const std::int64_t n = std::min(instr.count - w.done, turn.budget);
+  pipe.reserve(turn.granted * kUnit, n * t.cost.pipe);
+  result::Counters& c = w.launch->counters;
+  c.tensor_busy += n * t.cost.full;
+  c.flops += static_cast<double>(n) * t.cost.flops;
+  // The chain goes on from its own thousandth of a cycle if this is the earliest cycle behind it.
+  const std::int64_t from = chained && whole(a.mma_chain) == turn.cycle ? a.mma_chain
+                                                                        : turn.cycle * kUnit;
+  issue_now(slot, instr, turn, n);
+  w.done += n;
+  const bool run_over = w.done == instr.count;
+  if (run_over) {
+    w.done = 0;
+    ++w.pc;
+  }
+  const std::int64_t last = from + (n - 1) * t.interval;
+  a.mma_chain = last + t.interval;
+  a.mma_result_at = whole(last) + instr.latency;
+  w.result_pipe = kernel::Pipe::Fp32;
+  w.chain_at = w.result_at = a.mma_result_at;
+  proceed(slot, Reason::Wait, run_over ? whole(last) + 1 : whole(a.mma_chain), turn);
+}
+
+}  // namespace wavetail::sm

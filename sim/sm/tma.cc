@@ -1,0 +1,252 @@
+// SPDX-License-Identifier: Apache-2.0
+// The copy engine of an SM (TMA). One elected thread of a role's first warp hands it boxes; the
+// engine goes through them line by line, one box after the other, and the lines travel in pieces of
+// up to 16 KiB. Data that land complete the transaction of an mbarrier, in every block that the box
+// is for.
+#include <algorithm>
+
+#include "sm/sm.h"
+
+namespace wavetail::sm {
+
+using event::Target;
+using memory::BulkAccess;
+
+namespace {
+
+constexpr std::int64_t kUnit = isa::kThousandths;
+
+// Calls f(piece) for the parts of a box of at most kBulkBytes each: whole rows, in multiples of 32
+// where there are as many; a contiguous range in aligned parts.
+template <class F>
+void for_each_piece(const BulkAccess& box, F&& f) {
+  BulkAccess piece = box;
+  if (box.rows > 1 && box.pitch != box.row_bytes && box.row_bytes <= memory::kBulkBytes) {
+    std::int64_t rows = memory::kBulkBytes / box.row_bytes;
+    rows = rows >= 32 ? rows / 32 * 32 : rows;
+    for (std::int64_t r = 0; r < box.rows; r += rows) {
+      piece.address = box.address + r * box.pitch;
+      piece.rows = std::min(rows, box.rows - r);
+      f(piece);
+    }
+    return;
+  }
+  const bool contiguous = box.pitch == box.row_bytes;
+  const std::int64_t rows = contiguous ? 1 : box.rows;
+  const std::int64_t bytes = contiguous ? box.bytes() : box.row_bytes;
+  piece.rows = 1;
+  for (std::int64_t r = 0; r < rows; ++r) {
+    std::int64_t at = box.address + r * box.pitch;
+    const std::int64_t end = at + bytes;
+    while (at < end) {
+      const std::int64_t next = (at / memory::kBulkBytes + 1) * memory::kBulkBytes;
+      piece.address = at;
+      piece.row_bytes = piece.pitch = std::min(next, end) - at;
+      f(piece);
+      at += piece.row_bytes;
+    }
+  }
+}
+
+}  // namespace
+
+// The box of a block; with multicast its share of the box of the first block that has the same
+// coordinates on the other axes.
+BulkAccess Sm::bulk_access(const Warp& w, const CompiledBox& c) const {
+  const Block& b = blocks_[static_cast<std::size_t>(w.block)];
+  const kernel::Dim3& extent = w.launch->kernel->cluster;
+  std::int64_t at = c.place.offset;
+  std::int64_t share = 0;  // which one, along the multicast axes, x fastest
+  std::int64_t times = 1;
+  for (std::size_t axis = 0; axis < 3; ++axis) {
+    const std::int64_t within = c.box.multicast[axis] ? b.index[axis] % extent[axis] : 0;
+    at += (b.index[axis] - within) * c.place.block[axis];
+    share += within * times;
+    times *= c.box.multicast[axis] ? extent[axis] : 1;
+  }
+  for (std::size_t d = 0; d < static_cast<std::size_t>(c.place.depth); ++d) {
+    at += w.trip[d] * c.place.loop[d];
+  }
+  at %= c.place.wrap;
+  at += at < 0 ? c.place.wrap : 0;
+  at = std::min(at, c.array_bytes - c.box.extent());
+  BulkAccess a;
+  a.array_base = w.launch->array_base[static_cast<std::size_t>(c.place.array)];
+  a.array_bytes = c.array_bytes;
+  a.address = a.array_base + at + share * (c.box.rows > 1 ? c.rows * c.box.pitch : c.row_bytes);
+  a.rows = c.rows;
+  a.row_bytes = c.row_bytes;
+  a.pitch = c.box.pitch;
+  a.sm = number_;
+  a.account = &w.launch->presence[number_].account;
+  return a;
+}
+
+std::uint32_t Sm::keep(const Bulk& bulk) {
+  if (free_bulks_.empty()) {
+    bulks_.push_back(bulk);
+    return static_cast<std::uint32_t>(bulks_.size() - 1);
+  }
+  const std::uint32_t id = free_bulks_.back();
+  free_bulks_.pop_back();
+  bulks_[id] = bulk;
+  return id;
+}
+
+// The engine takes a piece: every part of a row within a 128 B line is a request. Returns when the
+// last one leaves it.
+Time Sm::engine(const BulkAccess& piece, std::int64_t cycle) {
+  const std::int64_t rate = surface_.gpu.tma.rate.count();  // thousandths of a byte per cycle
+  const auto cost = [&](std::int64_t bytes) {
+    return bytes == 0 ? 0 : std::max((bytes * kUnit * kUnit + rate - 1) / rate, tma_request_);
+  };
+  const std::int64_t lines = piece.row_bytes / memory::kLineBytes;
+  const std::int64_t row = lines * cost(memory::kLineBytes) +
+                           cost(piece.row_bytes % memory::kLineBytes);
+  const std::int64_t end = tma_.reserve(cycle * kUnit, row * piece.rows).end;
+  return surface_.clocks.sm.edge((end + kUnit - 1) / kUnit);
+}
+
+void Sm::tma_load(std::uint32_t slot, const Instr& instr, Turn& turn) {
+  Warp& w = warps_[slot];
+  if (w.index != 0) {  // the elected thread is another warp's
+    ++w.pc;
+    --turn.budget;
+    return;
+  }
+  const auto block_slot = static_cast<std::uint32_t>(w.block);
+  auto& cursor = async_[slot].cursors[static_cast<std::size_t>(instr.mbarrier)];
+  const Phase phase{block_slot, instr.mbarrier, cursor.signals++};
+  const CompiledBulk& bulk = w.code->bulks[static_cast<std::size_t>(instr.object)];
+  const std::int64_t cycle = turn.cycle;
+  issue_now(slot, instr, turn);
+  const Time issued = surface_.clocks.sm.edge(cycle);
+  arrive(phase, bulk.bytes, issued, {this, slot, w.pc});
+  const gpu::TmaSpec& tma = surface_.gpu.tma;
+  for (const CompiledBox& box : bulk.boxes) {
+    BulkAccess access = bulk_access(w, box);
+    access.issued = issued;
+    const unit::Cycles latency = tma.latency +
+                                 (box.box.tensor_map ? tma.tensor_map : unit::Cycles{0});
+    const unit::Duration delay = surface_.clocks.sm.span(latency);
+    const Block& b = blocks_[block_slot];
+    access.token = keep({phase, b.placement, box.box.multicast, 0, {}, slot, false});
+    for_each_piece(access, [&](BulkAccess piece) {
+      ++bulks_[access.token].pieces;
+      ++sync_[block_slot].bulk_under_way;
+      piece.departs = engine(piece, cycle) + delay;
+      surface_.memory.fetch(piece);
+    });
+  }
+  ++w.pc;
+}
+
+// The blocks that a box is for.
+void Sm::find_receivers(const Bulk& bulk) {
+  const Block& own = blocks_[bulk.phase.block];
+  receivers_.clear();
+  if (own.cluster == kNoCluster) {
+    receivers_.push_back({number_, bulk.phase.block, own.placement, {}});
+    return;
+  }
+  const Cluster& c = surface_.clusters[own.cluster];
+  const kernel::Dim3& here = c.members[static_cast<std::size_t>(own.rank)].at;
+  for (const ClusterMember& m : c.members) {
+    bool receives = true;
+    for (std::size_t axis = 0; axis < 3; ++axis) {
+      receives = receives && (bulk.multicast[axis] || here[axis] == m.at[axis]);
+    }
+    if (receives) { receivers_.push_back(m); }
+  }
+}
+
+// A piece has reached the L2: it is known when it will land in every block that the box is for.
+void Sm::bulk_arrives(std::uint32_t request) {
+  constexpr std::size_t kMost = 64;
+  const std::uint32_t token = surface_.memory.token_of(request);
+  const Bulk& bulk = bulks_[token];
+  const Phase phase = bulk.phase;
+  find_receivers(bulk);
+  const std::size_t n = std::min(receivers_.size(), kMost);
+  std::uint16_t sms[kMost];
+  Time landed[kMost];
+  for (std::size_t i = 0; i < n; ++i) { sms[i] = receivers_[i].sm; }
+  const std::int64_t bytes = surface_.memory.bulk_arrives(request, {sms, n}, {landed, n});
+  if (--bulks_[token].pieces == 0) { free_bulks_.push_back(token); }
+  Time last{};
+  for (std::size_t i = 0; i < n; ++i) {
+    last = std::max(last, landed[i]);
+    const ClusterMember& m = receivers_[i];
+    surface_.sms[m.sm].land({m.block, phase.mbarrier, phase.nth}, m.placement, bytes, landed[i]);
+  }
+  bulk_done(phase.block, last);
+}
+
+// The boxes of one instruction are one group; the engine reads them, then they leave piece by
+// piece.
+void Sm::tma_store(std::uint32_t slot, const Instr& instr, Turn& turn) {
+  Warp& w = warps_[slot];
+  if (w.index != 0) {
+    ++w.pc;
+    --turn.budget;
+    return;
+  }
+  const auto block_slot = static_cast<std::uint32_t>(w.block);
+  const CompiledBulk& bulk = w.code->bulks[static_cast<std::size_t>(instr.object)];
+  const std::int64_t cycle = turn.cycle;
+  issue_now(slot, instr, turn);
+  ++w.pc;
+  ++async_[slot].stores_issued;
+  std::uint32_t last = 0;
+  const unit::Duration delay = surface_.clocks.sm.span(surface_.gpu.tma.latency);
+  for (const CompiledBox& box : bulk.boxes) {
+    for_each_piece(bulk_access(w, box), [&](BulkAccess piece) {
+      ++sync_[block_slot].bulk_under_way;
+      piece.departs = engine(piece, cycle) + delay;
+      last = keep({{block_slot, -1, 0}, 0, {}, 1, piece, slot, false});
+      surface_.wheel.schedule(
+          {piece.departs, Target::Sm, static_cast<std::uint8_t>(SmEvent::BulkOut), number_, last});
+    });
+  }
+  bulks_[last].last = true;
+}
+
+void Sm::bulk_out(std::uint32_t id) {
+  const Bulk piece = bulks_[id];
+  free_bulks_.push_back(id);
+  const Time out = surface_.memory.send_bulk(piece.access);
+  AsyncWarp& a = async_[piece.warp];
+  a.stores_at = std::max(a.stores_at, out);
+  if (piece.last) {
+    ++a.stores_left;
+    if (a.on == AsyncWarp::On::Stores && a.stores_left >= a.stores_wanted) {
+      a.on = AsyncWarp::On::Nothing;
+      schedule_wake(piece.warp, a.stores_at);
+    }
+  }
+  bulk_done(piece.phase.block, out);
+}
+
+// cp.async.bulk.wait_group.read: shared memory may be written again.
+void Sm::tma_store_wait(std::uint32_t slot, const Instr& instr, Turn& turn) {
+  Warp& w = warps_[slot];
+  ++w.pc;
+  if (w.index != 0) {
+    --turn.budget;
+    return;
+  }
+  issue_now(slot, instr, turn);
+  AsyncWarp& a = async_[slot];
+  const auto left = static_cast<std::uint32_t>(
+      std::min<std::int64_t>(instr.count, a.stores_issued));
+  a.stores_wanted = a.stores_issued - left;
+  if (a.stores_left < a.stores_wanted) {
+    block_async(slot, Reason::LongScoreboard, AsyncWarp::On::Stores, turn);
+    return;
+  }
+  if (left == 0) {
+    proceed(slot, Reason::LongScoreboard, surface_.clocks.sm.at_or_after(a.stores_at), turn);
+  }
+}
+
+}  // namespace wavetail::sm
