@@ -7,97 +7,14 @@
 #include <cmath>
 #include <limits>
 
-#include "bound/chain.h"
+#include "bound/ceiling.h"
 #include "bound/little.h"
-#include "bound/shared.h"
 #include "memory/system.h"
 #include "unit/human.h"
 
 namespace wavetail::bound {
 
 namespace {
-
-using result::ChainLink;
-using unit::human;
-
-std::string bytes(double b) { return human(b, "bytes"); }
-
-// Everything that the ceilings share.
-struct Launch {
-  const kernel::Kernel& kernel;
-  const gpu::GpuSpec& gpu;
-  const occupancy::Occupancy& occupancy;
-  Caches caches;
-  Work work;
-  Compulsory compulsory;
-  BlockChain chain;
-  double blocks = 0;
-  double sms = 0;            // that can run a block of it, by the size of its clusters
-  double blocks_of_one = 0;  // on the fullest SM, at least
-  double clock_hz = 0;
-
-  // Compulsory reads that are there when the last block ends: a program that does not wait for its
-  // loads may leave as many outstanding as L1 has lines for.
-  [[nodiscard]] double arrived() const {
-    const double lines = sms * line_bytes(gpu.l1.in_flight_lines);
-    return chain.ends_waiting ? compulsory.read : std::max(0.0, compulsory.read - lines);
-  }
-
-  // Bytes of the lines that one SM may have under way: a single request may exceed the limit, with
-  // a line per lane at most.
-  [[nodiscard]] double line_bytes(std::int64_t limit) const {
-    return static_cast<double>(std::max(limit, gpu.sm.warp_size) * gpu.l1.line.count());
-  }
-
-  // Bytes of boxes that have left an SM and are not yet in L2, at most.
-  [[nodiscard]] double bulk_on_the_way() const {
-    const bool stores = std::any_of(work.boxes.begin(), work.boxes.end(),
-                                    [](const BoxWork& b) { return b.store; });
-    const double rate = unit::bytes_per_cycle(gpu.crossbar.egress) *
-                        static_cast<double>(gpu.clock.l2.count());
-    return stores
-               ? rate * unit::seconds(gpu.l2.latency_far) + static_cast<double>(memory::kBulkBytes)
-               : 0;
-  }
-
-  [[nodiscard]] bool has_boxes() const { return !work.boxes.empty(); }
-
-  // Blocks that are resident at once.
-  [[nodiscard]] double capacity() const {
-    return sms * static_cast<double>(occupancy.blocks_per_sm);
-  }
-
-  [[nodiscard]] double per_fullest_sm(double total) const { return total / blocks * blocks_of_one; }
-};
-
-struct Ceiling {
-  std::string_view name;  // as in Bound::name
-  std::string title, formula, inputs;
-  double us = 0;
-};
-
-class Chain {
- public:
-  explicit Chain(result::Bound& bound) : bound_(bound) {}
-
-  void fact(ChainLink link) { bound_.chain.push_back(std::move(link)); }
-
-  void ceiling(Ceiling c) {
-    if (c.us > bound_.time_us) {
-      bound_.time_us = c.us;
-      bound_.name = c.name;
-    }
-    fact({.name = std::move(c.title),
-          .key = fmt::format("{}_us", c.name),
-          .formula = std::move(c.formula),
-          .inputs = std::move(c.inputs),
-          .value = c.us,
-          .unit = "us"});
-  }
-
- private:
-  result::Bound& bound_;
-};
 
 void dram(const Launch& l, Chain& chain) {
   const auto& hbm = l.gpu.hbm;
@@ -157,102 +74,6 @@ void l2(const Launch& l, Chain& chain) {
                  .inputs = fmt::format("{} / {}", bytes(in_binds ? l.arrived() : stores),
                                        human((in_binds ? in_rate : out_rate) * 1e-9, "GB/s")),
                  .us = std::max(in_us, out_us)});
-}
-
-void issue(const Launch& l, Chain& chain) {
-  const double instructions = l.per_fullest_sm(l.work.warp_instructions - l.work.barriers);
-  if (instructions <= 0) { return; }
-  const double schedulers = static_cast<double>(l.gpu.sm.schedulers);
-  chain.ceiling({.name = "issue",
-                 .title = "instruction issue",
-                 .formula = "warp instructions of the fullest SM / (schedulers x clock)",
-                 .inputs = fmt::format("{} / ({} x {})", human(instructions, ""), schedulers,
-                                       human(l.clock_hz * 1e-6, "MHz")),
-                 .us = instructions / (schedulers * l.clock_hz) * 1e6});
-}
-
-void pipes(const Launch& l, Chain& chain) {
-  const auto& p = l.gpu.pipes;
-
-  const struct {
-    std::string_view name;
-    kernel::Pipe pipe;
-    const gpu::PipeSpec& spec;
-  } all[] = {{"fp32", kernel::Pipe::Fp32, p.fp32},
-             {"int32", kernel::Pipe::Int32, p.int32},
-             {"fp64", kernel::Pipe::Fp64, p.fp64},
-             {"sfu", kernel::Pipe::Sfu, p.sfu}};
-
-  for (const auto& [name, pipe, spec] : all) {
-    const double instructions = l.per_fullest_sm(l.work.pipe.at(static_cast<std::size_t>(pipe)));
-    if (instructions <= 0) { continue; }
-    const double schedulers = static_cast<double>(l.gpu.sm.schedulers);
-    const double cycles = std::max(
-        1.0, static_cast<double>(l.gpu.sm.warp_size) / static_cast<double>(spec.lanes));
-    chain.ceiling(
-        {.name = name,
-         .title = fmt::format("{} pipe", name),
-         .formula = "warp instructions of the fullest SM x cycles each / (pipes x clock)",
-         .inputs = fmt::format("{} x {} / ({} x {})", human(instructions, ""), human(cycles, ""),
-                               schedulers, human(l.clock_hz * 1e-6, "MHz")),
-         // The last one need only have issued.
-         .us = std::max(0.0, instructions * cycles / schedulers - (cycles - 1)) / l.clock_hz *
-               1e6});
-  }
-}
-
-// Shared memory's data path: a wavefront of 128 bytes at a time.
-void shared(const Launch& l, Chain& chain) {
-  if (l.work.shared_requests() <= 0) { return; }
-  chain.fact(
-      {.name = "bank wavefronts per request",
-       .key = "bank_wavefronts_per_request",
-       .formula = "different words in the fullest bank, pass by pass",
-       .inputs = fmt::format("{} / {}; {} without conflicts", human(l.work.bank_wavefronts, ""),
-                             human(l.work.shared_requests(), ""), human(l.work.bank_passes, "")),
-       .value = l.work.bank_wavefronts / l.work.shared_requests(),
-       .unit = ""});
-  const double wavefronts = l.per_fullest_sm(l.work.bank_wavefronts);
-  const double cycles = cycles_per_wavefront(l.gpu);
-  // Stores of the last instructions need only have been taken into the queue.
-  const double queued = static_cast<double>(l.gpu.l1.queue.count());
-  const double busy = wavefronts * cycles;
-  chain.ceiling({.name = "shared",
-                 .title = "shared memory",
-                 .formula = "wavefronts of the fullest SM x cycles each / clock",
-                 .inputs = fmt::format("{} x {} / {}", human(wavefronts, ""), human(cycles, ""),
-                                       human(l.clock_hz * 1e-6, "MHz")),
-                 .us = std::max(0.0, busy - queued) / l.clock_hz * 1e6});
-}
-
-void tensor(const Launch& l, Chain& chain) {
-  const double cycles = l.per_fullest_sm(l.work.tensor_cycles);
-  const double pipes = static_cast<double>(l.gpu.sm.schedulers);
-  if (cycles <= 0) { return; }
-  chain.ceiling(
-      {.name = "tensor",
-       .title = "tensor pipe",
-       .formula = "pipe cycles of the fullest SM / (pipes x clock)",
-       .inputs = fmt::format("{} / ({} x {})", human(cycles, ""), pipes,
-                             human(l.clock_hz * 1e-6, "MHz")),
-       // The last mma.sync need only have issued.
-       .us = std::max(0.0, cycles / pipes - l.work.last_tensor_cycles) / l.clock_hz * 1e6});
-}
-
-void tma(const Launch& l, Chain& chain) {
-  double moved = 0, cycles = 0;
-  for (const auto& b : l.work.boxes) {
-    moved += b.moved_bytes;
-    cycles += b.engine_cycles;
-  }
-  if (cycles <= 0) { return; }
-  chain.ceiling({.name = "tma",
-                 .title = "TMA engine",
-                 .formula = "bytes of boxes that the fullest SM moves / (rate x clock)",
-                 .inputs = fmt::format("{} / ({} x {})", bytes(l.per_fullest_sm(moved)),
-                                       human(unit::bytes_per_cycle(l.gpu.tma.rate), "B/clk"),
-                                       human(l.clock_hz * 1e-6, "MHz")),
-                 .us = l.per_fullest_sm(cycles) / l.clock_hz * 1e6});
 }
 
 double sm_cycles_ns(const gpu::GpuSpec& gpu, unit::Cycles c) {
