@@ -93,6 +93,8 @@ std::vector<Architecture> table() {
        "CUDA Hopper Tuning Guide: 16 with the opt-in", kUnits},
       {"sm_100", "10.0", with_clusters(eighth(64, 32, 256, upto228), 16), kTable, kSizes,
        "CUDA Blackwell Tuning Guide: 16 with the opt-in", kUnits},
+      {"sm_103", "10.3", with_clusters(eighth(64, 32, 256, upto228), 16), kTable, kSizes,
+       "CUDA Blackwell Tuning Guide: 16 with the opt-in", kUnits},
       {"sm_120", "12.0", eighth(48, 24, 128, upto100), kTable, kSizes,
        "CUTLASS documentation, Blackwell GeForce: cluster shape 1x1x1 only", kUnits},
   };

@@ -40,7 +40,7 @@ TEST(Architecture, EveryCapabilityIsThereWithSources) {
     EXPECT_EQ(a.name, "sm_" + digits);
   }
   EXPECT_EQ(names, (std::vector<std::string_view>{"sm_70", "sm_75", "sm_80", "sm_86", "sm_89",
-                                                  "sm_90", "sm_100", "sm_120"}));
+                                                  "sm_90", "sm_100", "sm_103", "sm_120"}));
   EXPECT_EQ(find_architecture("sm_81"), nullptr);
 }
 
