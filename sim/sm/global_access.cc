@@ -57,8 +57,9 @@ void Sm::memory_access(std::uint32_t slot, const Instr& instr, Turn& turn) {
   Warp& w = warps_[slot];
   proceed(slot, Reason::Wait, operands_at(w, instr), turn);
   const std::int32_t run = w.pc;
-  while (w.pc == run && turn.budget > 0 && !turn.over) { some_accesses(slot, instr, turn); }
-  if (!turn.over) {
+  while (w.pc == run && turn.budget > 0 && !turn.over) {
+    some_accesses(slot, instr, turn);
+    if (turn.over) { return; }
     proceed(slot, Reason::LgThrottle, lsu_.free_at() - surface_.gpu.l1.queue.count(), turn);
   }
 }
