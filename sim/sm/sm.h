@@ -280,7 +280,7 @@ class Sm {
   std::int64_t tma_request_;      // the least of a request, likewise
   std::vector<Bulk> bulks_;
   std::vector<std::uint32_t> free_bulks_;
-  std::vector<ClusterMember> receivers_;  // scratch of bulk_arrived
+  std::vector<ClusterMember> receivers_;  // scratch of bulk_arrives
   // Warps that an event wakes together, by its number; the newest and when it comes.
   std::vector<std::uint64_t> wake_masks_;
   std::vector<std::uint32_t> free_wake_masks_;
