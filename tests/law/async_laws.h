@@ -41,7 +41,8 @@ inline void expect_async_laws(AsyncKind kind, std::uint64_t first, std::uint64_t
   }
 }
 
-// Mean of the differences between the default quantum and 1, percent.
+// Mean of the differences between the default quantum and 1, percent. Single kernels of a few
+// microseconds may differ by more (docs/deviations.md, issue-quantum).
 inline double quantum_difference(AsyncKind kind, std::uint64_t scenarios) {
   double sum = 0;
   for (std::uint64_t seed = 0; seed < scenarios; ++seed) {
@@ -49,7 +50,7 @@ inline double quantum_difference(AsyncKind kind, std::uint64_t scenarios) {
     const double usual = unit::microseconds(drive(s).kernel_time());
     s.simulation.issue_quantum = 1;
     const double exact = unit::microseconds(drive(s).kernel_time());
-    EXPECT_NEAR(usual / exact, 1, 0.1) << "seed " << seed;
+    EXPECT_NEAR(usual / exact, 1, 0.15) << "seed " << seed;
     sum += std::abs(usual / exact - 1) * 100;
   }
   return sum / static_cast<double>(scenarios);
