@@ -218,7 +218,7 @@ void System::send(std::uint32_t id, Time arrives, int count, SmNotice notice) {
 
 // When access n of the request reaches the L2.
 Time System::arrival(const Request& r, int n, bool far) const {
-  const Duration way{r.way_to_l2 + n * r.depart_step};
+  const Duration way{std::int64_t{r.way_to_l2} + std::int64_t{n} * r.depart_step};
   return r.issued + way + (far ? timing_.far_extra : Duration{0});
 }
 
