@@ -7,6 +7,7 @@
 #include <array>
 
 #include "base/nearest.h"
+#include "occupancy/occupancy.h"
 #include "study/protocols/all.h"
 
 namespace wavetail::study {
@@ -147,6 +148,16 @@ constexpr std::array kProtocols = {
 static_assert(std::is_sorted(kProtocols.begin(), kProtocols.end(),
                              [](const Protocol& a, const Protocol& b) { return a.kind < b.kind; }));
 
+// As a scenario that holds such a launch would be refused.
+void refuse_unlaunchable(const scenario::Scenario& scenario, const gpu::GpuSpec& gpu) {
+  for (const kernel::Kernel& k : scenario.kernels) {
+    const auto fit = occupancy::occupy(gpu, occupancy::launch_of(k));
+    if (!fit.launchable) {
+      throw Unmapped(fmt::format("{} refuses kernel '{}': {}", gpu.name, k.name, fit.reason));
+    }
+  }
+}
+
 }  // namespace
 
 std::span<const Protocol> protocols() { return kProtocols; }
@@ -165,6 +176,7 @@ Plan plan_of(const Measurement& row, const gpu::GpuSpec& gpu) {
   params.ignore({"clock_mhz"});  // the GPU has it already
   Plan plan = it->plan(params, gpu);
   params.finish();
+  refuse_unlaunchable(plan.scenario, gpu);
   (void)in_unit(1, plan.quantity, row.unit, gpu.sm_clock(), plan.sms);  // a known unit?
   return plan;
 }

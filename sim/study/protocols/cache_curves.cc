@@ -18,9 +18,13 @@ namespace wavetail::study {
 namespace {
 
 constexpr std::int64_t kKiB = 1024;
-constexpr std::int64_t kL2Batch = 8;    // what 32 registers per thread leave for loads of 8 B
-constexpr std::int64_t kL1Batch = 32;   // the unrolling of gpu-cache
-constexpr std::int64_t kMostWaves = 8;  // more than are simulated of one launch and those before it
+constexpr std::int64_t kL2Batch = 8;   // what 32 registers per thread leave for loads of 8 B
+constexpr std::int64_t kL1Batch = 32;  // the unrolling of gpu-cache
+// Blocks that start together walk in step at first and share what they fetch; it takes some waves
+// until they are spread over the set as in a long run.
+constexpr double kSettleWaves = 4, kMeasuredWaves = 8;
+constexpr std::int64_t
+    kMostWaves = 16;  // more than are simulated of one launch and those before it
 
 std::int64_t element_bytes(Params& params, std::span<const std::string_view> allowed) {
   const std::string name = params.one_of("elem", allowed);
@@ -115,9 +119,8 @@ Plan l2_curve_plan(Params& params, const gpu::GpuSpec& gpu) {
       gpu, {.blocks = std::max<std::int64_t>(1, grid / unit),
             .wave = library::ceil_div(wave, unit),
             .bytes_per_block = bytes,
-            .settle_bytes = std::min(2 * static_cast<double>(total),
-                                     1.5 * static_cast<double>(gpu.l2.capacity.count())),
-            .measured_bytes = static_cast<double>(set.chunk * wave),
+            .settle_bytes = kSettleWaves * static_cast<double>(set.chunk * wave),
+            .measured_bytes = kMeasuredWaves * static_cast<double>(set.chunk * wave),
             .make = [=](Piece piece) {
               return one_row ? l2_readers(set, gpu, piece.first, {piece.count, 1, 1})
                              : l2_readers(set, gpu, 0, {set.chunks, piece.count, 1});
