@@ -22,7 +22,8 @@ constexpr std::array kCommands = {
             occupancy},
     Command{"validate", "FILE.csv", "predict every row of a measurement file, and the error",
             validate},
-    Command{"list", "WHAT", "gpus, workloads, templates, metrics, instructions, mechanisms", list},
+    Command{"list", "WHAT",
+            "gpus, workloads, templates, metrics, instructions, mechanisms, protocols", list},
     Command{"schema", "WHAT", "JSON Schema of a gpu or scenario file or of a result", schema},
 };
 

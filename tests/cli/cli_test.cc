@@ -272,7 +272,7 @@ TEST_F(Cli, OccupancyAnswersInJson) {
 
 TEST_F(Cli, ListsAndSchemas) {
   for (const auto* what : {"gpus", "architectures", "workloads", "templates", "metrics",
-                           "instructions", "mechanisms"}) {
+                           "instructions", "mechanisms", "protocols"}) {
     for (const auto* format : {"text", "json", "csv", "html"}) {
       const auto r = shell(std::string("$W list ") + what + " --format " + format);
       EXPECT_EQ(r.code, 0) << what;
@@ -281,7 +281,7 @@ TEST_F(Cli, ListsAndSchemas) {
   }
   EXPECT_EQ(shell("$W list gps").err,
             "wavetail list: unknown list 'gps'; did you mean 'gpus'?; there is gpus, "
-            "architectures, workloads, templates, metrics, instructions, mechanisms\n");
+            "architectures, workloads, templates, metrics, instructions, mechanisms, protocols\n");
   for (const auto* what : {"gpu", "scenario", "result"}) {
     EXPECT_THAT(shell(std::string("$W schema ") + what).out, HasSubstr("\"$schema\"")) << what;
   }

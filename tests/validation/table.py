@@ -34,14 +34,42 @@ page and the predictions that `tests/validation` compares new ones with (0.5 %).
 tools/wavetail validate tests/validation/launches.csv
 ```
 
-A row becomes a scenario by its *protocol*: what was launched, and which figure of the run is the published one.
-`sim/study/protocols/` has one file per family. Nothing is fitted there, and nothing is computed but by events: a grid too
-long to simulate is cut to three launches (one brings the caches into their steady state; the time per block comes from
-the difference between a short and a long one, a whole number of waves). The SM clock is the one that a row states, else
-the boost clock. Errors are (predicted - measured) / measured; bias is their mean, MAPE the mean of their magnitudes.
+## Measurement files
 
-Some sets were used to find values of the GPU files. Their errors say how well the mechanisms fit, not how well
-the simulator predicts; they are marked. Misses whose mechanism is known to be lacking are in
+CSV with the header `id,gpu,kind,params,metric,value,unit,lo,hi,source,confidence,notes`. `params` is `key=value;...`; the
+set is the id up to its first `-`; `value`, `lo` and `hi` may be empty, and a row without a value is predicted all the
+same. Mistakes in the file are shown with line and column, all in one go.
+
+- `id`, `gpu`, `kind`, `params`, `metric` and `unit` decide a prediction, nothing else does. It is given in the row's unit.
+- `gpu` is a name or an alias of a GPU file: case, separators, text in brackets, `-SXM`, `-80GB` and `-Server` do not
+  matter. `--gpu` stands for the GPU of every row, `--set gpu.*` changes all of them.
+- The SM clock is the row's own (`clock_mhz` of its parameters, or `1755MHz` in its GPU), else the boost clock.
+- A row is skipped, with the reason, where there is no GPU file or no protocol, or where parameters are missing, unknown
+  or contradict each other. Nothing is guessed.
+- Rows that come down to one simulation share it. `--jobs` changes nothing but the time it takes.
+
+`--format json` has `rows` (`id`, `set`, `gpu`, `predicted`, `unit`, and where there are such, `measured`, `error_pct`,
+`outside_pct`, `skipped`), `sets` (`n` predicted, `skipped`, `compared`, `mape_pct`, `median_ape_pct`, `bias_pct`,
+`outside_pct`) and `groups`, the same by set and GPU file, with the `tight` rows (at least three collections in `notes`,
+spread up to 25 %) and by decade of measured duration. Errors are (predicted - measured) / measured; bias is their
+mean, MAPE the mean of their magnitudes, `outside_pct` the distance to `lo`...`hi`.
+
+## Protocols
+
+A row becomes a scenario by its *protocol*: what was launched, and which figure of the run is the published one.
+`sim/study/protocols/` has one file per family. Nothing is fitted there, and what is reported comes out of the events. A
+grid too long to simulate is cut to three launches: one brings the caches into their steady state; the time per block
+comes from the difference between a short and a long one, a whole number of waves.
+
+<!-- output of: wavetail list protocols -->
+```text
+```
+<!-- end of output -->
+
+## Accuracy
+
+Some sets were used to find values of the GPU files: the last column says which. Their errors say how well the mechanisms
+fit, not how well the simulator predicts. Misses whose mechanism is known to be lacking are in
 [deviations.md](deviations.md).
 """
 
@@ -101,7 +129,8 @@ def main(root, program):
     with open(folder / "expected/predicted.csv", "w", newline="", encoding="utf-8") as out:
         csv.writer(out, lineterminator="\n").writerows(predicted)
     groups.sort(key=lambda g: (g["set"], g["gpu"]))
-    page = [INTRO, *summary(groups), "", *body]
+    listing = subprocess.run([program, "list", "protocols"], capture_output=True, text=True, check=True).stdout
+    page = [INTRO.replace("```text\n", "```text\n" + listing), *summary(groups), "", *body]
     (root / "docs/validation.md").write_text("\n".join(page).rstrip("\n") + "\n", encoding="utf-8")
 
 
