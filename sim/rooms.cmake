@@ -2,11 +2,11 @@
 # floors; tests/structure/check_layers.py reads the includes and enforces it.
 #
 # wavetail_room(NAME ROOMS... [USES LIBRARIES...]) makes the library wavetail_NAME, also known as
-# wavetail::NAME, from sim/NAME/*.cc; a room of headers only becomes an INTERFACE library. ROOMS are the rooms
+# wavetail::NAME, from sim/NAME/**/*.cc; a room of headers only becomes an INTERFACE library. ROOMS are the rooms
 # that it includes, USES the outside libraries that only its .cc files see. Every room may use fmt.
 function(wavetail_room name)
   cmake_parse_arguments(PARSE_ARGV 1 room "" "" "USES")
-  file(GLOB sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/sim/${name}/*.cc)
+  file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/sim/${name}/*.cc)
   list(FILTER sources EXCLUDE REGEX "/main\\.cc$")
   list(TRANSFORM room_UNPARSED_ARGUMENTS PREPEND wavetail_ OUTPUT_VARIABLE rooms)
   if(sources)
@@ -52,7 +52,9 @@ wavetail_room(host device)
 wavetail_room(scenario library host config isa USES nlohmann_json::nlohmann_json)
 # floor 9
 wavetail_room(run scenario USES Threads::Threads)
+# floor 10
+wavetail_room(study run USES Threads::Threads)
 # floor 11
-wavetail_room(report run USES nlohmann_json::nlohmann_json)
+wavetail_room(report study USES nlohmann_json::nlohmann_json)
 # floor 12
 wavetail_room(cli report USES Boost::program_options)

@@ -32,6 +32,7 @@ struct Command {
 [[nodiscard]] int check(const Words& words);
 [[nodiscard]] int explain(const Words& words);
 [[nodiscard]] int occupancy(const Words& words);
+[[nodiscard]] int validate(const Words& words);
 [[nodiscard]] int list(const Words& words);
 [[nodiscard]] int schema(const Words& words);
 

@@ -20,7 +20,10 @@ constexpr std::array kCommands = {
     Command{"explain", "SCENARIO", "what binds each kernel, by how much, what would help", explain},
     Command{"occupancy", "--gpu G --block N ...", "blocks and warps per SM, and what limits them",
             occupancy},
-    Command{"list", "WHAT", "gpus, workloads, templates, metrics, instructions, mechanisms", list},
+    Command{"validate", "FILE.csv", "predict every row of a measurement file, and the error",
+            validate},
+    Command{"list", "WHAT",
+            "gpus, workloads, templates, metrics, instructions, mechanisms, protocols", list},
     Command{"schema", "WHAT", "JSON Schema of a gpu or scenario file or of a result", schema},
 };
 

@@ -19,6 +19,7 @@
 #include "report/listing.h"
 #include "report/metrics.h"
 #include "scenario/keys.h"
+#include "study/protocol.h"
 #include "unit/print.h"
 
 namespace wavetail::cli {
@@ -144,6 +145,16 @@ Listing mechanisms() {
   return l;
 }
 
+// Kinds of measurements that `validate` knows.
+Listing protocols() {
+  Listing l{.columns = {"kind", "rows are", "what is simulated, or why not"}, .rows = {}};
+  for (const auto& p : study::protocols()) {
+    l.rows.push_back({std::string(p.kind), p.plan != nullptr ? "predicted" : "skipped",
+                      std::string(p.sentence)});
+  }
+  return l;
+}
+
 struct Subject {
   std::string_view name;
   Listing (*listing)();
@@ -155,13 +166,15 @@ constexpr std::array kSubjects = {Subject{"gpus", gpus},
                                   Subject{"templates", templates},
                                   Subject{"metrics", metrics},
                                   Subject{"instructions", instructions},
-                                  Subject{"mechanisms", mechanisms}};
+                                  Subject{"mechanisms", mechanisms},
+                                  Subject{"protocols", protocols}};
 
 }  // namespace
 
 int list(const Words& words) {
   Reader options(
-      "list gpus|architectures|workloads|templates|metrics|instructions|mechanisms [options]",
+      "list gpus|architectures|workloads|templates|metrics|instructions|mechanisms|protocols "
+      "[options]",
       "Lists what there is, with a sentence each.", {});
   options.positional("WHAT", 1);
   if (!options.read(words)) { return kOk; }

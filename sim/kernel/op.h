@@ -76,13 +76,13 @@ struct MemoryAccess {
   int array = -1;  // index into Kernel::arrays
   int width = 4;   // bytes per lane: 1, 2, 4, 8 or 16
   Pattern pattern = Pattern::Contiguous;
-  std::int64_t stride = 0;            // bytes, for Strided and RowPerLane
-  std::vector<std::int64_t> offsets;  // bytes, for Listed
-  std::uint64_t seed = 0;             // for Random
-  int lanes = 0;                      // active lanes; 0: the whole warp
+  std::int64_t stride = 0;                 // bytes, for Strided and RowPerLane
+  std::vector<std::int64_t> offsets = {};  // bytes, for Listed
+  std::uint64_t seed = 0;                  // for Random
+  int lanes = 0;                           // active lanes; 0: the whole warp
   bool bypass_l1 = false;  // streaming: does not allocate in L1 (ld.global.L1::no_allocate, .cg)
   WalkKind walk = WalkKind::Grid;
-  Strides strides;          // for WalkKind::Strides
+  Strides strides = {};     // for WalkKind::Strides
   std::int64_t offset = 0;  // bytes, added to every address
 
   bool operator==(const MemoryAccess&) const = default;
@@ -94,20 +94,20 @@ struct Op {
   OpKind kind = OpKind::Arithmetic;
   // instructions; Repeat: trips; waits: what may stay outstanding
   std::int64_t count = 1;
-  Pipe pipe = Pipe::Fp32;     // Arithmetic
-  std::int64_t distance = 1;  // Arithmetic: instructions between dependent ones
-  int flops_per_lane = 0;     // Arithmetic: floating-point operations per lane and instruction
-  MemoryAccess access;        // Load, Store, CpAsync
-  SharedAccess shared;        // SharedLoad, SharedStore
-  int mbarrier = -1;          // of Kernel::mbarriers: waited for, arrived at, signalled
-  bool cluster_wide = false;  // MbarrierArrive
-  std::vector<Box> boxes;     // TmaLoad, TmaStore
-  TensorShape tensor;         // Wgmma, Mma
-  BarrierUse barrier;         // NamedBarrier, ClusterBarrier
-  PeerAccess peer;            // PeerLoad, PeerStore
+  Pipe pipe = Pipe::Fp32;       // Arithmetic
+  std::int64_t distance = 1;    // Arithmetic: instructions between dependent ones
+  int flops_per_lane = 0;       // Arithmetic: floating-point operations per lane and instruction
+  MemoryAccess access = {};     // Load, Store, CpAsync
+  SharedAccess shared = {};     // SharedLoad, SharedStore
+  int mbarrier = -1;            // of Kernel::mbarriers: waited for, arrived at, signalled
+  bool cluster_wide = false;    // MbarrierArrive
+  std::vector<Box> boxes = {};  // TmaLoad, TmaStore
+  TensorShape tensor = {};      // Wgmma, Mma
+  BarrierUse barrier = {};      // NamedBarrier, ClusterBarrier
+  PeerAccess peer = {};         // PeerLoad, PeerStore
   DivergeBy diverge_by = DivergeBy::Lane;
   // Repeat: one; Diverge: one per way (lanes are split evenly)
-  std::vector<std::vector<Op>> bodies;
+  std::vector<std::vector<Op>> bodies = {};
 
   bool operator==(const Op&) const = default;
 };

@@ -45,19 +45,19 @@ struct Swizzle {
 struct SharedAccess {
   int width = 4;  // bytes per lane: 1, 2, 4, 8 or 16
   SharedPattern pattern = SharedPattern::Contiguous;
-  std::int64_t stride = 0;            // bytes from lane to lane, for Strided
-  std::int64_t pitch = 0;             // bytes from row to row, for Row and Column
-  int per_line = 0;                   // lanes of one row or column; 0: all
-  std::vector<std::int64_t> offsets;  // bytes, for Listed
-  std::uint64_t seed = 0;             // for Random
-  std::int64_t bytes = 0;             // for Random: the range that is drawn from
-  Swizzle swizzle;                    // applied last
-  int lanes = 0;                      // active lanes; 0: the whole warp
-  std::int64_t offset = 0;            // bytes, added to every address
+  std::int64_t stride = 0;                 // bytes from lane to lane, for Strided
+  std::int64_t pitch = 0;                  // bytes from row to row, for Row and Column
+  int per_line = 0;                        // lanes of one row or column; 0: all
+  std::vector<std::int64_t> offsets = {};  // bytes, for Listed
+  std::uint64_t seed = 0;                  // for Random
+  std::int64_t bytes = 0;                  // for Random: the range that is drawn from
+  Swizzle swizzle = {};                    // applied last
+  int lanes = 0;                           // active lanes; 0: the whole warp
+  std::int64_t offset = 0;                 // bytes, added to every address
   // How the address moves, in bytes: per warp of the role, per instruction of one `count` run, per
   // trip of the enclosing loops (outermost first).
   std::int64_t warp = 0, count = 0;
-  std::vector<std::int64_t> loop;
+  std::vector<std::int64_t> loop = {};
 
   bool operator==(const SharedAccess&) const = default;
 };

@@ -84,7 +84,26 @@ TEST_F(Cli, UnknownCommandsNameTheNearestAndAll) {
   EXPECT_EQ(r.out, "");
   EXPECT_EQ(r.err,
             "wavetail: unknown command 'chek'; did you mean 'check'?\n"
-            "Commands: run, check, explain, occupancy, list, schema\n");
+            "Commands: run, check, explain, occupancy, validate, list, schema\n");
+}
+
+TEST_F(Cli, ValidateExitsAsTheInterfaceSays) {
+  const std::string
+      header = "id,gpu,kind,params,metric,value,unit,lo,hi,source,confidence,notes\\n";
+  const auto with = [&](const std::string& rows, const std::string& options) {
+    return shell("printf '" + header + rows + "' | $W validate - " + options);
+  };
+  const std::string rule = "O-1,H100,occupancy_rule,rule=max warps per SM,value,64,warps,,,,,\\n";
+  const auto good = with(rule, "--format csv");
+  EXPECT_EQ(good.code, 0);
+  EXPECT_THAT(good.out, HasSubstr("O-1,O,H100,h100-sxm,occupancy_rule,value,64,64,warps,0"));
+  EXPECT_EQ(good.err, "");  // the bar is for terminals
+  EXPECT_EQ(with(rule + rule, "").code, 2);
+  EXPECT_EQ(with(rule, "--set kernels.k.grid=1").code, 2);
+  const auto cut = with("L-1,H100,mem_latency,level=L2,latency,,cycles,,,,,\\n",
+                        "--max-events 1000");
+  EXPECT_EQ(cut.code, 4);
+  EXPECT_THAT(cut.out, HasSubstr("This report is partial"));
 }
 
 TEST_F(Cli, HelpAndVersion) {
@@ -272,7 +291,7 @@ TEST_F(Cli, OccupancyAnswersInJson) {
 
 TEST_F(Cli, ListsAndSchemas) {
   for (const auto* what : {"gpus", "architectures", "workloads", "templates", "metrics",
-                           "instructions", "mechanisms"}) {
+                           "instructions", "mechanisms", "protocols"}) {
     for (const auto* format : {"text", "json", "csv", "html"}) {
       const auto r = shell(std::string("$W list ") + what + " --format " + format);
       EXPECT_EQ(r.code, 0) << what;
@@ -281,7 +300,7 @@ TEST_F(Cli, ListsAndSchemas) {
   }
   EXPECT_EQ(shell("$W list gps").err,
             "wavetail list: unknown list 'gps'; did you mean 'gpus'?; there is gpus, "
-            "architectures, workloads, templates, metrics, instructions, mechanisms\n");
+            "architectures, workloads, templates, metrics, instructions, mechanisms, protocols\n");
   for (const auto* what : {"gpu", "scenario", "result"}) {
     EXPECT_THAT(shell(std::string("$W schema ") + what).out, HasSubstr("\"$schema\"")) << what;
   }

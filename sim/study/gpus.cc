@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "study/gpus.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cctype>
+
+#include "base/nearest.h"
+#include "study/params.h"
+
+namespace wavetail::study {
+
+namespace {
+
+// "H100-SXM-80GB(1830MHz locked)" -> 1830: the digits in front of "MHz".
+std::optional<unit::Hertz> clock_in_name(const std::string& name) {
+  std::size_t end = name.find("MHz");
+  if (end == std::string::npos) { return std::nullopt; }
+  while (end > 0 && name[end - 1] == ' ') { --end; }
+  std::size_t begin = end;
+  while (begin > 0 && std::isdigit(static_cast<unsigned char>(name[begin - 1])) != 0) { --begin; }
+  const std::string digits = name.substr(begin, end - begin);
+  if (digits.empty() || digits.size() > 5) { return std::nullopt; }
+  return unit::Hertz{std::stoll(digits) * 1'000'000};
+}
+
+}  // namespace
+
+std::optional<unit::Hertz> stated_clock(const Measurement& row) {
+  Params params(row);
+  if (!params.has("clock_mhz")) { return clock_in_name(row.gpu); }
+  const double mhz = params.number("clock_mhz");
+  if (mhz < 100 || mhz > 10000) {
+    throw Unmapped(fmt::format("clock_mhz={}: 100 to 10000 can be simulated", mhz));
+  }
+  return unit::Hertz{static_cast<std::int64_t>(mhz * 1e6)};
+}
+
+GpuShelf::GpuShelf(scenario::LoadOptions options, config::Diagnostics& diagnostics)
+    : options_(std::move(options)), diagnostics_(diagnostics), catalog_(options_.folders) {
+  clock_is_set_ = std::any_of(options_.sets.begin(), options_.sets.end(),
+                              [](const auto& s) { return s.starts_with("gpu.clock."); });
+  if (options_.gpu) { chosen_ = read(*options_.gpu); }
+}
+
+std::optional<gpu::GpuSpec> GpuShelf::read(const std::string& file) {
+  return scenario::load_gpu(file, options_, diagnostics_);
+}
+
+const gpu::GpuSpec& GpuShelf::named(const std::string& name) {
+  const auto [at, fresh] = known_.try_emplace(name);
+  if (fresh) {
+    if (const auto file = catalog_.find(name)) { at->second = read(*file); }
+  }
+  if (at->second) { return *at->second; }
+  std::vector<std::string> names;
+  for (const gpu::CatalogEntry& entry : catalog_.entries()) {
+    names.push_back(entry.name);
+    names.insert(names.end(), entry.aliases.begin(), entry.aliases.end());
+  }
+  if (names.empty()) { throw Unmapped("no GPU files were found, here or beside the program"); }
+  const std::string bare = name.substr(0, name.find('('));
+  throw Unmapped(
+      fmt::format("there is no GPU file for '{}'{}", name, base::hint(bare, names, false)));
+}
+
+gpu::GpuSpec GpuShelf::for_row(const Measurement& row) {
+  if (options_.gpu && !chosen_) { throw Unmapped("the GPU cannot be read"); }
+  gpu::GpuSpec spec = chosen_ ? *chosen_ : named(row.gpu);
+  if (clock_is_set_) { return spec; }
+  if (const auto clock = stated_clock(row)) {
+    spec.clock.sm = *clock;
+    spec.clock.sm_max = std::max(spec.clock.sm_max, *clock);
+    spec.clock.mode = gpu::ClockMode::Spec;
+  } else {
+    spec.clock.mode = gpu::ClockMode::Boost;
+  }
+  return spec;
+}
+
+}  // namespace wavetail::study

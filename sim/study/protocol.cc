@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "study/protocol.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+#include "base/nearest.h"
+#include "occupancy/occupancy.h"
+#include "study/protocols/all.h"
+
+namespace wavetail::study {
+
+namespace {
+
+constexpr std::string_view
+    kNoMatrices = "matrix products by tensor instructions have no protocol yet";
+constexpr std::string_view kNoAsync =
+    "asynchronous copies (cp.async, TMA) and clusters' shared memory have no protocol yet";
+constexpr std::string_view kNoTensor = "tensor instructions have no protocol yet";
+constexpr std::string_view kNoAttention = "library attention has no protocol yet";
+constexpr std::string_view kNoSteps = "steps of whole models have no protocol yet";
+constexpr std::string_view kNoSgemm = "FP32 matrix products have no template";
+constexpr std::string_view kClock = "a clock under load: nothing models power";
+constexpr std::string_view kCacheNotStated =
+    "whether L2 holds the operands before a run, and which kernels run, is not stated";
+constexpr std::string_view kHostTimed =
+    "timed through an eager framework on the host: its costs per call are not in the row";
+
+constexpr std::array kProtocols = {
+    Protocol{"attention", kNoAttention},
+    Protocol{"attention_decode_bf16", kNoAttention},
+    Protocol{"attention_mla", kNoAttention},
+    Protocol{"attention_prefill_causal_bf16", kNoAttention},
+    Protocol{"babelstream", "a thread per FP64 element, timed on the host with a synchronisation",
+             babelstream_plan},
+    Protocol{"bmm_fp32", kNoSgemm},
+    Protocol{"cache_bw_same_data_all_sms", "every block reads the same set again and again",
+             l1_curve_plan},
+    Protocol{"clock_under_load", kClock},
+    Protocol{"coalescing_load", "warp loads over a stated number of sectors, halves and lines",
+             coalescing_load_plan},
+    Protocol{"coalescing_store", "warp stores over a stated number of sectors and lines",
+             coalescing_store_plan},
+    Protocol{"copy_bw_scaling", "which blocks run on which SMs is stated in words only"},
+    Protocol{"core_microarch", "a fact about the pipeline, not a run"},
+    Protocol{"cpasync_dram_throughput", kNoAsync},
+    Protocol{"cpasync_latency_all_sms", kNoAsync},
+    Protocol{"cumsum_fp32", "scans have no template"},
+    Protocol{"d2d_copy", "copies within the device, one after the other", device_copy_plan},
+    Protocol{"derived_block_residence", "resident blocks times the time between two that leave",
+             residence_plan},
+    Protocol{"dgemm", kNoTensor},
+    Protocol{"dpx_latency", "programs have no DPX instructions"},
+    Protocol{"dpx_throughput", "programs have no DPX instructions"},
+    Protocol{"dram_throughput", "every SM streams from an array that no cache holds",
+             level_throughput_plan},
+    Protocol{"dsmem_latency", kNoAsync},
+    Protocol{"dsmem_throughput", kNoAsync},
+    Protocol{"eager_gelu", kHostTimed},
+    Protocol{"eager_layernorm", kHostTimed},
+    Protocol{"eager_matmul", kHostTimed},
+    Protocol{"eager_softmax", kHostTimed},
+    Protocol{"elementwise_amax_scale", kCacheNotStated},
+    Protocol{"elementwise_fp32", "an eager framework's vectorised kernel on tensors beyond L2",
+             elementwise_plan},
+    Protocol{"elementwise_quantize", kCacheNotStated},
+    Protocol{"gemm_bf16", kNoMatrices},
+    Protocol{"gemm_bf16_grouped_contiguous", kNoMatrices},
+    Protocol{"gemm_bf16_grouped_masked", kNoMatrices},
+    Protocol{"gemm_fp16", kNoMatrices},
+    Protocol{"gemm_fp16_mma_sync", kNoMatrices},
+    Protocol{"gemm_fp32", kNoSgemm},
+    Protocol{"gemm_fp8", kNoMatrices},
+    Protocol{"gemm_fp8_block", kNoMatrices},
+    Protocol{"gemm_fp8_blockscale", kNoMatrices},
+    Protocol{"gemm_fp8_grouped_contiguous", kNoMatrices},
+    Protocol{"gemm_fp8_grouped_masked", kNoMatrices},
+    Protocol{"gemm_nvfp4", kNoMatrices},
+    Protocol{"gemm_phase_cycles", kNoMatrices},
+    Protocol{"gemm_tf32", kNoMatrices},
+    Protocol{"hbm_to_smem_throughput", kNoAsync},
+    Protocol{"l1_access_pattern", "cycles of one SM per warp load of a pattern in L1",
+             l1_pattern_plan},
+    Protocol{"l1_throughput", "every SM reads a set in L1", level_throughput_plan},
+    Protocol{"l2_bw_curve", "blocks read one of several chunks each, from L2 or beyond",
+             l2_curve_plan},
+    Protocol{"l2_partition_latency",
+             "which partition holds an address cannot be chosen by a program: near and far are "
+             "hashed"},
+    Protocol{"l2_stream_bw_vs_occupancy",
+             "a thread per element of a small array, at a stated number of blocks per SM",
+             l2_stream_plan},
+    Protocol{"l2_throughput", "every SM reads a set in L2", level_throughput_plan},
+    Protocol{"launch_overhead", "empty kernels and a synchronisation", launch_overhead_plan},
+    Protocol{"library_attention_decode_bf16", kNoAttention},
+    Protocol{"library_attention_prefill_bf16", kNoAttention},
+    Protocol{"library_gemm_bf16", kNoMatrices},
+    Protocol{"library_gemm_fp8", kNoMatrices},
+    Protocol{"library_gemm_fp8_blockscale", kNoMatrices},
+    Protocol{"library_gemm_nvfp4", kNoMatrices},
+    Protocol{"library_moe", kNoMatrices},
+    Protocol{"llm_decode", kNoSteps},
+    Protocol{"llm_first_token", kNoSteps},
+    Protocol{"mem_latency", "a chain of dependent loads in a level of memory", latency_plan},
+    Protocol{"mem_latency_curve", "a chain of dependent loads through a set of a stated size",
+             latency_curve_plan},
+    Protocol{"memory_clock", kClock},
+    Protocol{"mma_si_latency", kNoTensor},
+    Protocol{"mma_sync", kNoTensor},
+    Protocol{"mma_throughput", kNoTensor},
+    Protocol{"ncu_profile", kNoMatrices},
+    Protocol{"noc", "single links of the network on chip are not parts of the machine"},
+    Protocol{"norm_or_elementwise", "RMSNorm, fused or eager, and relu(x)^2, with L2 cleared",
+             norm_plan},
+    Protocol{"occupancy_case", "blocks per SM by the launch rules", occupancy_case_plan},
+    Protocol{"occupancy_rule", "a limit as the GPU's file has it", occupancy_rule_plan},
+    Protocol{"op_cost", "a chain of dependent operations in one warp", op_chain_plan},
+    Protocol{"opencl_benchmark", "every SM full of dependent multiply-adds", op_rate_plan},
+    Protocol{"repeated_small_kernel", "launches that follow each other in a stream or a graph",
+             small_kernel_plan},
+    Protocol{"rmsnorm_pdl", "programmatic dependent launch is not part of the machine"},
+    Protocol{"roofline", "loads and arithmetic in a ratio that power limits; nothing models power"},
+    Protocol{"sm_pipe_mixed", "programs have no shuffles"},
+    Protocol{"sm_pipe_throughput", "every SM accesses shared memory", sm_pipe_plan},
+    Protocol{"smem_throughput", "every SM reads shared memory", level_throughput_plan},
+    Protocol{"softmax_fp32", "softmax has no template"},
+    Protocol{"store_block_permutation", "blocks store tiles with their threads permuted",
+             store_permutation_plan},
+    Protocol{"stream_bw_vs_occupancy",
+             "a thread per element of large arrays, at a stated number of blocks per SM",
+             stream_plan},
+    Protocol{"stream_triad", "grid and block are not stated"},
+    Protocol{"sum_reduction", "the library's reduction of a large array", sum_plan},
+    Protocol{"tma_dram_throughput", kNoAsync},
+    Protocol{"tma_extra_latency", kNoAsync},
+    Protocol{"tma_latency_all_sms", kNoAsync},
+    Protocol{"tma_multicast", kNoAsync},
+    Protocol{"tma_throughput", kNoAsync},
+    Protocol{"umma_initiation_interval", kNoTensor},
+    Protocol{"umma_latency", kNoTensor},
+    Protocol{"umma_throughput", kNoTensor},
+    Protocol{"wgmma", kNoTensor},
+    Protocol{"wgmma_sparse", kNoTensor},
+};
+
+static_assert(std::is_sorted(kProtocols.begin(), kProtocols.end(),
+                             [](const Protocol& a, const Protocol& b) { return a.kind < b.kind; }));
+
+// As a scenario that holds such a launch would be refused.
+void refuse_unlaunchable(const scenario::Scenario& scenario, const gpu::GpuSpec& gpu) {
+  for (const kernel::Kernel& k : scenario.kernels) {
+    const auto fit = occupancy::occupy(gpu, occupancy::launch_of(k));
+    if (!fit.launchable) {
+      throw Unmapped(fmt::format("{} refuses kernel '{}': {}", gpu.name, k.name, fit.reason));
+    }
+  }
+}
+
+}  // namespace
+
+std::span<const Protocol> protocols() { return kProtocols; }
+
+Plan plan_of(const Measurement& row, const gpu::GpuSpec& gpu) {
+  const auto it = std::find_if(kProtocols.begin(), kProtocols.end(),
+                               [&](const Protocol& p) { return p.kind == row.kind; });
+  if (it == kProtocols.end()) {
+    std::vector<std::string> known;
+    for (const Protocol& p : kProtocols) { known.emplace_back(p.kind); }
+    throw Unmapped(
+        fmt::format("kind '{}' has no protocol{}", row.kind, base::hint(row.kind, known, false)));
+  }
+  if (it->plan == nullptr) { throw Unmapped(std::string(it->sentence)); }
+  Params params(row);
+  params.ignore({"clock_mhz"});  // the GPU has it already
+  Plan plan = it->plan(params, gpu);
+  params.finish();
+  refuse_unlaunchable(plan.scenario, gpu);
+  (void)in_unit(1, plan.quantity, row.unit, gpu.sm_clock(), plan.sms);  // a known unit?
+  return plan;
+}
+
+}  // namespace wavetail::study

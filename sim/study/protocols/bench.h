@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+// What protocols share: timelines of launches, block residency held at a stated number of blocks
+// per SM, and long kernels whose steady part is simulated instead of the whole.
+#pragma once
+
+#include <functional>
+#include <vector>
+
+#include "kernel/kernel.h"
+#include "library/parts.h"
+#include "study/protocol.h"
+
+namespace wavetail::study {
+
+// A scenario of these kernels, launched one after the other as `order` says (indices), with a
+// synchronisation at the end. Costs of the host are the GPU file's.
+[[nodiscard]] scenario::Scenario scenario_of(const gpu::GpuSpec& gpu,
+                                             std::vector<kernel::Kernel> kernels,
+                                             const std::vector<int>& order);
+
+// Mean time of one launch of kernel `k`, first block dispatched to last block retired, in seconds.
+[[nodiscard]] double seconds_of(const run::Happened& happened, std::size_t k);
+
+// By how much the time of launch `later` exceeds that of launch `earlier`, in seconds.
+[[nodiscard]] double seconds_more(const run::Happened& happened, std::size_t later,
+                                  std::size_t earlier);
+
+// Gives the kernel shared memory, and the SM a carve-out as small as possible, so that exactly
+// `blocks_per_sm` blocks fit: the "spoiler" with which benchmarks hold occupancy. Throws Unmapped
+// if no size does.
+void hold_residency(kernel::Kernel& kernel, const gpu::GpuSpec& gpu, std::int64_t blocks_per_sm);
+
+// Blocks `first` to `first + count - 1` of a grid that is too long to simulate.
+struct Piece {
+  std::int64_t first = 0, count = 0;
+};
+
+// A kernel of many like blocks. It is simulated in three launches that follow each other through
+// its data: one that brings the caches into their steady state, a short one and a long one. Between
+// the short and the long one lies a whole number of waves, so that what both have (start, tail)
+// cancels; the rest of the grid takes as long per block as the blocks between them. A grid not much
+// longer than the three is simulated whole, after itself.
+struct LongKernel {
+  std::int64_t blocks = 0;        // of the whole grid
+  std::int64_t wave = 0;          // blocks resident at once
+  double bytes_per_block = 0;     // traffic of one, loads and stores
+  double settle_bytes = 0;        // traffic after which the caches have settled
+  double measured_bytes = 128e6;  // least traffic between the short and the long launch
+  std::function<kernel::Kernel(Piece)> make = {};
+};
+
+struct Steady {
+  scenario::Scenario scenario;
+  // Of the whole grid, in seconds.
+  std::function<double(const run::Happened&)> seconds;
+  // Between two blocks that leave, over the whole GPU, in seconds.
+  std::function<double(const run::Happened&)> seconds_per_block;
+};
+
+[[nodiscard]] Steady steady(const gpu::GpuSpec& gpu, const LongKernel& kernel);
+
+// Blocks of `kernel` that all SMs hold at once; Unmapped if it does not fit at all.
+[[nodiscard]] std::int64_t wave_of(const kernel::Kernel& kernel, const gpu::GpuSpec& gpu);
+
+// A template of the library with its parameters; Unmapped with the library's reason where it cannot
+// state the shape.
+[[nodiscard]] std::vector<kernel::Kernel> from_template(std::string_view name,
+                                                        library::Arguments arguments,
+                                                        const gpu::GpuSpec& gpu);
+
+}  // namespace wavetail::study

@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: Apache-2.0
+// Bandwidth against the size of the set that all SMs read again and again.
+//
+// gpu-l2-cache of gpu-benches: a block of 1024 threads reads one of R chunks, chosen by its index
+// modulo R; in step i all chunks' pieces lie side by side, so that a block's loads are R pieces
+// apart. gpu-cache: every block reads the whole set, 32 loads of a thread under way at most, once
+// per pass, over many passes. The bandwidth counts what blocks ask for.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+#include "study/protocols/all.h"
+#include "study/protocols/bench.h"
+
+namespace wavetail::study {
+
+namespace {
+
+constexpr std::int64_t kKiB = 1024;
+constexpr std::int64_t kL2Batch = 8;   // what 32 registers per thread leave for loads of 8 B
+constexpr std::int64_t kL1Batch = 32;  // the unrolling of gpu-cache
+// Blocks that start together walk in step at first and share what they fetch; it takes some waves
+// until they are spread over the set as in a long run.
+constexpr double kSettleWaves = 4, kMeasuredWaves = 8;
+constexpr std::int64_t
+    kMostWaves = 16;  // more than are simulated of one launch and those before it
+
+std::int64_t element_bytes(Params& params, std::span<const std::string_view> allowed) {
+  const std::string name = params.one_of("elem", allowed);
+  return name.ends_with("16B") ? 16 : name.ends_with("8B") ? 8 : 4;
+}
+
+struct L2Set {
+  std::int64_t element, block, chunk, chunks;  // bytes, threads, bytes, number
+
+  [[nodiscard]] std::int64_t piece() const { return block * element; }
+};
+
+// Block (x, y) reads chunk `first` + x.
+kernel::Kernel l2_readers(const L2Set& set, const gpu::GpuSpec& gpu, std::int64_t first,
+                          kernel::Dim3 grid) {
+  const std::int64_t steps = set.chunk / set.piece();
+  const std::int64_t batch = steps % kL2Batch == 0 ? kL2Batch : 1, apart = set.chunks * set.piece();
+  library::Listing code, body;
+  code.prologue(1);
+  body.load({.array = 0,
+             .width = set.element,
+             .count = batch,
+             .strides = {.block_x = set.piece(),
+                         .warp = gpu.sm.warp_size * set.element,
+                         .count = apart,
+                         .loop = {batch * apart}},
+             .offset = first * set.piece()});
+  body.wait(0);
+  body.arithmetic(kernel::Pipe::Fp64, batch * set.element / 8, 1, 1);
+  code.repeat(steps / batch, std::move(body));
+  kernel::Kernel k = library::plain_kernel(gpu, grid, set.block, 32, std::move(code));
+  k.arrays = {{"b", unit::Bytes{set.chunks * set.chunk}, false}};
+  return k;
+}
+
+struct L1Set {
+  std::int64_t element, block, bytes;
+};
+
+kernel::Kernel l1_readers(const L1Set& set, const gpu::GpuSpec& gpu, std::int64_t grid,
+                          std::int64_t passes) {
+  const std::int64_t step = set.block * set.element, steps = set.bytes / step;
+  const std::int64_t batch = std::min(kL1Batch, steps), words = set.element / 4;
+  const auto loads = [&](std::int64_t from, std::int64_t count, std::vector<std::int64_t> loop) {
+    return library::Access{
+        .array = 0,
+        .width = set.element,
+        .count = count,
+        .strides = {.warp = gpu.sm.warp_size * set.element, .count = step, .loop = std::move(loop)},
+        .offset = from * step};
+  };
+  library::Listing code, pass, body;
+  code.prologue(1);
+  body.load(loads(0, batch, {0, batch * step}));
+  body.wait(0);
+  body.fp32(batch * words, words, 1);
+  pass.repeat(steps / batch, std::move(body));
+  if (const std::int64_t rest = steps % batch; rest > 0) {
+    pass.load(loads(steps - rest, rest, {0}));
+    pass.wait(0);
+    pass.fp32(rest * words, words, 1);
+  }
+  pass.loop_step(1);
+  code.repeat(passes, std::move(pass));
+  kernel::Kernel k = library::plain_kernel(gpu, {grid, 1, 1}, set.block, 64, std::move(code));
+  k.arrays = {{"b", unit::Bytes{set.bytes}, false}};
+  return k;
+}
+
+}  // namespace
+
+Plan l2_curve_plan(Params& params, const gpu::GpuSpec& gpu) {
+  params.metric_is({"bandwidth"});
+  L2Set set{
+      .element = element_bytes(params, std::array<std::string_view, 2>{"fp64_8B", "float4_16B"}),
+      .block = params.count("block"),
+      .chunk = params.count("per_block_kB") * kKiB,
+      .chunks = 0};
+  const std::int64_t total = params.count("total_set_kB") * kKiB, grid = params.count("grid");
+  params.must_be("access", "coalesced_read, blocks cycle over blockRun distinct chunks");
+  if (total % set.chunk != 0 || set.chunk % set.piece() != 0) {
+    throw Unmapped("total_set_kB is no multiple of per_block_kB, or that none of a block's loads");
+  }
+  set.chunks = total / set.chunk;
+  const std::int64_t wave = wave_of(l2_readers(set, gpu, 0, {1, 1, 1}), gpu);
+  // Where all blocks that are simulated have chunks of their own they stand in a row; else pieces
+  // are whole rows of all chunks, so that every piece begins at chunk 0.
+  const bool one_row = set.chunks >= kMostWaves * wave;
+  const std::int64_t unit = one_row ? 1 : set.chunks;
+  const double bytes = static_cast<double>(set.chunk * unit);
+  const Steady run = steady(
+      gpu, {.blocks = std::max<std::int64_t>(1, grid / unit),
+            .wave = library::ceil_div(wave, unit),
+            .bytes_per_block = bytes,
+            .settle_bytes = kSettleWaves * static_cast<double>(set.chunk * wave),
+            .measured_bytes = kMeasuredWaves * static_cast<double>(set.chunk * wave),
+            .make = [=](Piece piece) {
+              return one_row ? l2_readers(set, gpu, piece.first, {piece.count, 1, 1})
+                             : l2_readers(set, gpu, 0, {set.chunks, piece.count, 1});
+            }});
+  return {run.scenario, Quantity::DataRate,
+          [=](const run::Happened& h) { return bytes / run.seconds_per_block(h); }, gpu.sms()};
+}
+
+Plan l1_curve_plan(Params& params, const gpu::GpuSpec& gpu) {
+  params.metric_is({"bandwidth"});
+  const L1Set set{
+      .element = element_bytes(params, std::array<std::string_view, 2>{"fp32_4B", "float4_16B"}),
+      .block = params.count("block"),
+      .bytes = params.count("set_kB") * kKiB};
+  const std::int64_t grid = params.count("grid");
+  params.must_be("blocks_per_sm", "1");
+  params.must_be("access", "every block reads same buffer, coalesced");
+  if (set.bytes % (set.block * set.element) != 0) {
+    throw Unmapped("set_kB is no multiple of what a block loads at once");
+  }
+  // Passes: at least 1 MiB per SM before the measured ones, and as much again.
+  const std::int64_t few = std::max<std::int64_t>(1, kKiB * kKiB / set.bytes), many = 2 * few;
+  kernel::Kernel first = l1_readers(set, gpu, grid, few), second = l1_readers(set, gpu, grid, many);
+  first.name = "short";
+  second.name = "long";
+  const auto bytes = static_cast<double>(set.bytes * (many - few) * grid);
+  return {scenario_of(gpu, {std::move(first), std::move(second)}, {0, 0, 1}), Quantity::DataRate,
+          [=](const run::Happened& h) { return bytes / seconds_more(h, 2, 1); }, gpu.sms()};
+}
+
+}  // namespace wavetail::study

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+// Latency of dependent loads: one thread follows a chain through all lines of a set, in an order in
+// which neighbours are far apart (the library's pointer_chase). The figure is the time per load,
+// from two chases of different length, so that launch and warm-up cancel. The set is visited before
+// each chase, so that caches hold what an earlier round left in them.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+#include "study/protocols/all.h"
+#include "study/protocols/bench.h"
+
+namespace wavetail::study {
+
+namespace {
+
+constexpr std::int64_t kKiB = 1024;
+constexpr std::int64_t kLeastLoads = 4096;
+constexpr std::int64_t kMostLoads = 32768;  // of the short chase; its lines are spread over the set
+
+Plan time_per_load(std::int64_t bytes, const gpu::GpuSpec& gpu) {
+  const std::int64_t lines = std::max<std::int64_t>(1, bytes / gpu.l1.line.count());
+  const std::int64_t rounds = library::round_up(std::max(lines, kLeastLoads), lines);
+  const std::int64_t few = std::min(rounds, kMostLoads), many = 2 * few;
+  const auto chase = [&](std::int64_t loads) {
+    return from_template("pointer_chase",
+                         {.numbers = {{"bytes", lines * gpu.l1.line.count()}, {"loads", loads}},
+                          .words = {{"x", "set"}}},
+                         gpu);
+  };
+  std::vector<kernel::Kernel> kernels = chase(few);  // warm, chase
+  kernels.push_back(chase(many).back());
+  kernels[1].name = "short";
+  kernels[2].name = "long";
+  const auto loads = static_cast<double>(many - few);
+  return {scenario_of(gpu, std::move(kernels), {0, 1, 0, 2}), Quantity::Time,
+          [=](const run::Happened& h) { return (seconds_of(h, 2) - seconds_of(h, 1)) / loads; }};
+}
+
+// The same for shared memory.
+Plan shared_latency(const gpu::GpuSpec& gpu) {
+  const auto chase = [&](std::int64_t loads) {
+    library::Listing code, body;
+    code.prologue(1);
+    body.shared_load({.width = 4, .lanes = 1}, 1);
+    body.wait_shared(0);
+    code.repeat(loads, std::move(body));
+    kernel::Kernel k = library::plain_kernel(gpu, {1, 1, 1}, gpu.sm.warp_size, 16, std::move(code));
+    k.shared_memory = unit::Bytes{kKiB};
+    return k;
+  };
+  std::vector<kernel::Kernel> kernels{chase(kLeastLoads), chase(2 * kLeastLoads)};
+  kernels[0].name = "short";
+  kernels[1].name = "long";
+  return {scenario_of(gpu, std::move(kernels), {0, 1}), Quantity::Time, [](const run::Happened& h) {
+            return (seconds_of(h, 1) - seconds_of(h, 0)) / kLeastLoads;
+          }};
+}
+
+}  // namespace
+
+Plan latency_curve_plan(Params& params, const gpu::GpuSpec& gpu) {
+  params.metric_is({"latency"});
+  params.must_be("access", "dependent_load");
+  params.must_be("threads", "1");
+  const double kib = params.number("working_set_kB");
+  if (kib < 0.125 || kib > 64.0 * kKiB * kKiB) {
+    throw Unmapped(fmt::format("working_set_kB={}: 0.125 to 67108864 can be simulated", kib));
+  }
+  return time_per_load(static_cast<std::int64_t>(kib * kKiB), gpu);
+}
+
+// A row that names a level and no set: 16 KiB lie in every L1, eight times the L1 in the near half
+// of every L2, and four times the L2 in none.
+Plan latency_plan(Params& params, const gpu::GpuSpec& gpu) {
+  params.metric_is({"latency"});
+  params.ignore({"method"});
+  const std::string level = params.one_of(
+      "level", std::array<std::string_view, 5>{"L1", "shared", "L2", "global", "L2 4MB ldcg"});
+  if (level == "shared") { return shared_latency(gpu); }
+  const std::int64_t bytes = level == "L1"            ? 16 * kKiB
+                             : level == "L2"          ? 8 * gpu.sm.unified_l1.count()
+                             : level == "L2 4MB ldcg" ? 4 * kKiB * kKiB
+                                                      : 4 * gpu.l2.capacity.count();
+  return time_per_load(bytes, gpu);
+}
+
+}  // namespace wavetail::study

@@ -1,0 +1,138 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Predicts the rows of tests/validation/*.csv and writes what came out: tests/validation/expected/predicted.csv, which
+the drift test compares with, and docs/validation.md. tools/update_validation builds the program and calls this."""
+
+import csv
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+# Sets that values of the shipped GPU files were fitted to or taken from (their `source` says which); all others
+# judge.
+USED = {
+    "COA": "`hbm.row_access`, `hbm.burst`",
+    "DRV": "`launch.block_start`, `launch.block_exit`",
+    "L2B": "`crossbar.ingress`, `l2.slice_bandwidth`",
+    "L2S": "`crossbar.egress`, `crossbar.ingress` of the A100",
+    "LAT": "`l1.latency`, `l2.latency_near`, `hbm.latency`",
+    "LCH": "`launch.host_launch`, `launch.graph_gap`",
+    "OCC": "the rules themselves",
+    "STD": "`l1.tags_per_cycle`",
+    "STR": "`hbm.efficiency`, `hbm.write_drain`, `launch.warp_start`",
+    "XLA": "-",
+}
+
+INTRO = """# Validation
+
+Published measurements beside what the simulator predicts for them, misses included. `tools/update_validation` writes this
+page and the predictions that `tests/validation` compares new ones with (0.5 %). The rows, with the source of each, are
+`tests/validation/*.csv`; to see one file:
+
+```
+tools/wavetail validate tests/validation/launches.csv
+```
+
+## Measurement files
+
+CSV with the header `id,gpu,kind,params,metric,value,unit,lo,hi,source,confidence,notes`. `params` is `key=value;...`; the
+set is the id up to its first `-`; `value`, `lo` and `hi` may be empty, and a row without a value is predicted all the
+same. Mistakes in the file are shown with line and column, all in one go.
+
+- `id`, `gpu`, `kind`, `params`, `metric` and `unit` decide a prediction, nothing else does. It is given in the row's unit.
+- `gpu` is a name or an alias of a GPU file: case, separators, text in brackets, `-SXM`, `-80GB` and `-Server` do not
+  matter. `--gpu` stands for the GPU of every row, `--set gpu.*` changes all of them.
+- The SM clock is the row's own (`clock_mhz` of its parameters, or `1755MHz` in its GPU), else the boost clock.
+- A row is skipped, with the reason, where there is no GPU file or no protocol, or where parameters are missing, unknown
+  or contradict each other. Nothing is guessed.
+- Rows that come down to one simulation share it. `--jobs` changes nothing but the time it takes.
+
+`--format json` has `rows` (`id`, `set`, `gpu`, `predicted`, `unit`, and where there are such, `measured`, `error_pct`,
+`outside_pct`, `skipped`), `sets` (`n` predicted, `skipped`, `compared`, `mape_pct`, `median_ape_pct`, `bias_pct`,
+`outside_pct`) and `groups`, the same by set and GPU file, with the `tight` rows (at least three collections in `notes`,
+spread up to 25 %) and by decade of measured duration. Errors are (predicted - measured) / measured; bias is their
+mean, MAPE the mean of their magnitudes, `outside_pct` the distance to `lo`...`hi`.
+
+## Protocols
+
+A row becomes a scenario by its *protocol*: what was launched, and which figure of the run is the published one.
+`sim/study/protocols/` has one file per family. Nothing is fitted there, and what is reported comes out of the events. A
+grid too long to simulate is cut to three launches: one brings the caches into their steady state; the time per block
+comes from the difference between a short and a long one, a whole number of waves.
+
+<!-- output of: wavetail list protocols -->
+```text
+```
+<!-- end of output -->
+
+## Accuracy
+
+Some sets were used to find values of the GPU files: the last column says which. Their errors say how well the mechanisms
+fit, not how well the simulator predicts. Misses whose mechanism is known to be lacking are in
+[deviations.md](deviations.md).
+"""
+
+
+def pct(value, sign=False):
+    return "-" if value is None else f"{value:+.1f} %" if sign else f"{value:.1f} %"
+
+
+def figure(value):
+    return f"{value:.4g}" if abs(value) < 10000 else f"{value:.0f}"
+
+
+def predict(program, root, file):
+    run = subprocess.run([program, "validate", file, "--format", "json"], cwd=root, capture_output=True, text=True,
+                         check=False)
+    if run.returncode != 0:
+        sys.exit(f"{file}: exit code {run.returncode}\n{run.stderr}")
+    return json.loads(run.stdout)
+
+
+def summary(groups):
+    lines = ["| set | GPU | rows | MAPE | median APE | bias | weakest value of the GPU file | values of the GPU files from this set |",
+             "|---|---|---:|---:|---:|---:|---|---|"]
+    for g in groups:
+        lines.append(f"| {g['set']} | `{g['gpu']}` | {g['compared']} | {pct(g['mape_pct'])} | {pct(g['median_ape_pct'])} | "
+                     f"{pct(g['bias_pct'], True)} | {g['confidence']} | {USED.get(g['set'], '-')} |")
+    return lines
+
+
+def rows_of(name, rows, predictions):
+    lines = [f"## {name}", "", "| id | GPU | parameters | measured | predicted | unit | error |",
+             "|---|---|---|---:|---:|---|---:|"]
+    for row in rows:
+        p = predictions[row["id"]]
+        params = row["params"].replace("|", "\\|")
+        lines.append(f"| {row['id']} | `{p['gpu_file']}` | {params} | {row['value'] or '-'} | {figure(p['predicted'])} | "
+                     f"{row['unit']} | {pct(p.get('error_pct'), True)} |")
+    sources = sorted({row["source"] for row in rows})
+    return lines + ["", "Sources: " + "; ".join(sources) + ".", ""]
+
+
+def main(root, program):
+    folder = root / "tests/validation"
+    groups, body, predicted = [], [], [["id", "predicted", "unit"]]
+    for file in sorted(folder.glob("*.csv")):
+        result = predict(program, root, file)
+        predictions = {row["id"]: row for row in result["rows"]}
+        skipped = [f"{row['id']}: {row['skipped']}" for row in result["rows"] if "skipped" in row]
+        if skipped:
+            sys.exit(f"{file}: rows without a prediction do not belong here:\n" + "\n".join(skipped))
+        with open(file, newline="", encoding="utf-8") as text:
+            rows = list(csv.DictReader(text))
+        groups += result["groups"]
+        body += rows_of(file.stem, rows, predictions)
+        predicted += [[row["id"], row["predicted"], row["unit"]] for row in result["rows"]]
+    (folder / "expected").mkdir(exist_ok=True)
+    with open(folder / "expected/predicted.csv", "w", newline="", encoding="utf-8") as out:
+        csv.writer(out, lineterminator="\n").writerows(predicted)
+    groups.sort(key=lambda g: (g["set"], g["gpu"]))
+    listing = subprocess.run([program, "list", "protocols"], capture_output=True, text=True, check=True).stdout
+    page = [INTRO.replace("```text\n", "```text\n" + listing), *summary(groups), "", *body]
+    (root / "docs/validation.md").write_text("\n".join(page).rstrip("\n") + "\n", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]).resolve(), Path(sys.argv[2]).resolve())
