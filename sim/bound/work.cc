@@ -195,6 +195,7 @@ class Counter {
     const double n = per_warp * blocks_;
     w.requests += n;
     w.sectors += n * request.sectors;
+    w.lanes += n * request.lanes;
     w.useful_bytes += n * request.useful_bytes;
     w.distinct_bytes += n * request.distinct_bytes;
     w.asked_bytes += n * (a.pattern == kernel::Pattern::Random ? request.useful_bytes
@@ -216,7 +217,12 @@ class Counter {
     covers_[index].add(at, r);
     const auto array = static_cast<std::size_t>(op.access.array);
     const auto bytes = static_cast<double>(kernel_.arrays.at(array).bytes.count());
-    work_.accesses[index].unique_bytes = covers_[index].unique_bytes(op.access, at, bytes);
+    AccessWork& w = work_.accesses[index];
+    w.unique_bytes = covers_[index].unique_bytes(op.access, at, bytes);
+    if (op.access.pattern == kernel::Pattern::Random) {
+      w.draws += static_cast<double>(r.lanes) * at.per_warp() * at.blocks();
+      w.expected_sectors = expected_different(w.draws, sectors_of(bytes));
+    }
   }
 
   // Whether each such request covers whole units of `unit` bytes that no other request of this op

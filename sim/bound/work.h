@@ -24,6 +24,9 @@ struct AccessWork {
   double distinct_bytes = 0;     // different bytes within each request, summed over requests
   double asked_bytes = 0;        // the same, random lanes as if no two met
   double unique_bytes = 0;       // different bytes over the launch, at least
+  double lanes = 0;              // of all requests
+  double draws = 0;              // random addresses
+  double expected_sectors = 0;   // different ones that the draws touch, on average
   bool every_byte_once = false;  // no sector of it is touched by two requests of the launch
   bool whole_bursts = false;     // ... and each request covers whole DRAM bursts
 };

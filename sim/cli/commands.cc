@@ -7,6 +7,7 @@
 #include <new>
 
 #include "base/nearest.h"
+#include "base/printable.h"
 #include "cli/command.h"
 #include "cli/output.h"
 
@@ -20,7 +21,8 @@ constexpr std::array kCommands = {
     Command{"explain", "SCENARIO", "what binds each kernel, by how much, what would help", explain},
     Command{"occupancy", "--gpu G --block N ...", "blocks and warps per SM, and what limits them",
             occupancy},
-    Command{"list", "WHAT", "gpus, workloads, templates, metrics, instructions, mechanisms", list},
+    Command{"list", "WHAT",
+            "gpus, architectures, workloads, templates, metrics, instructions, mechanisms", list},
     Command{"schema", "WHAT", "JSON Schema of a gpu or scenario file or of a result", schema},
 };
 
@@ -40,8 +42,9 @@ std::string help() {
 int unknown(const std::string& word) {
   std::vector<std::string> names;
   for (const auto& c : kCommands) { names.emplace_back(c.name); }
-  std::cerr << fmt::format("wavetail: unknown command '{}'{}\nCommands: {}\n", word,
-                           base::hint(word, names, false), base::joined(names));
+  std::cerr << fmt::format("wavetail: unknown command '{}'{}\nCommands: {}\n",
+                           base::printable(word), base::hint(word, names, false),
+                           base::joined(names));
   return kMistake;
 }
 
@@ -50,7 +53,7 @@ int dispatch(const Command& command, const Words& words) {
     return command.run(words);
   } catch (const Mistake& m) {
     if (*m.what() != '\0') {
-      std::cerr << fmt::format("wavetail {}: {}\n", command.name, m.what());
+      std::cerr << fmt::format("wavetail {}: {}\n", command.name, base::printable(m.what()));
     }
     return kMistake;
   } catch (const std::bad_alloc&) {

@@ -52,6 +52,11 @@ std::string read_some(std::istream& in, const Limits& limits) {
 std::optional<Node> load_file(const std::string& path, Diagnostics& diagnostics,
                               const Limits& limits) {
   if (path == "-") {
+    struct stat info{};
+    if (fstat(0, &info) == 0 && S_ISDIR(info.st_mode)) {
+      diagnostics.error(top_of("-"), "standard input is a folder; a YAML file is needed");
+      return std::nullopt;
+    }
     std::string text = read_some(std::cin, limits);
     if (text.size() > limits.file_bytes) {
       diagnostics.error(top_of("-"), "standard input has more than " +

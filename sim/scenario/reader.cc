@@ -62,8 +62,15 @@ bool leads_somewhere(const config::Node& root, const Setting& setting, Diagnosti
   if (kernels != nullptr) {
     for (const config::Entry& entry : kernels->entries) { names.push_back(entry.key); }
   }
-  if (steps->size() < 3 || std::find(names.begin(), names.end(), (*steps)[1].key) == names.end()) {
-    const std::string name = steps->size() < 2 ? "" : (*steps)[1].key;
+  const std::string name = steps->size() < 2 ? "" : (*steps)[1].key;
+  const bool there = std::find(names.begin(), names.end(), name) != names.end();
+  if (there && steps->size() == 2) {
+    diagnostics.error(setting.place, "'" + setting.path +
+                                         "' is a kernel; kernels.NAME.KEY is needed: its keys are "
+                                         "set one by one");
+    return false;
+  }
+  if (!there) {
     diagnostics.error(setting.place, "'" + setting.path +
                                          "': kernels.NAME.KEY is needed; there is no kernel '" +
                                          name + "'" + base::hint(name, names));
@@ -202,7 +209,9 @@ Scenario read_scenario(config::Node root, std::span<const Setting> settings, Gpu
   const auto keys = keys_here(gpus.chosen());
   const MapReader map(root, "", keys, diagnostics);
   read_schema(map);
-  map.read_text("name", out.name);
+  if (map.read_text("name", out.name) && out.name.find_first_of("\n\t") != std::string::npos) {
+    map.at("name").complain("a name is one line");
+  }
   map.read_text("description", out.description);
   const auto gpu = gpus.read(map.find("gpu"), settings, diagnostics);
   const gpu::GpuSpec* spec = gpu ? &*gpu : nullptr;
