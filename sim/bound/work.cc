@@ -6,6 +6,7 @@
 #include <cstdlib>
 
 #include "bound/cover.h"
+#include "bound/in_place.h"
 #include "bound/shared.h"
 #include "isa/mbarriers.h"
 #include "isa/tensor.h"
@@ -271,6 +272,11 @@ void sum_up(const kernel::Kernel& kernel, Work& work) {
     auto& most = b.store ? array.unique_stored : array.unique_loaded;
     most = std::max(most, b.unique_bytes);
   }
+  for (std::size_t n = 0; n < work.arrays.size(); ++n) {
+    ArrayWork& a = work.arrays[n];
+    a.loaded_first = a.loaded_bytes > 0 && a.loaded_bytes == a.unique_loaded &&
+                     updated_in_place(kernel, static_cast<int>(n));
+  }
   for (auto& a : work.accesses) {  // a second op on the array, or a second round over it, may touch
                                    // the same bytes
     const auto array = static_cast<std::size_t>(a.array);
@@ -316,7 +322,7 @@ Compulsory compulsory(const kernel::Kernel& kernel, const Work& work) {
   double most_read = 0;
   double most_written = 0;
   for (const auto& a : work.arrays) {
-    certain_read += a.unique_stored > 0 ? 0 : a.unique_loaded;
+    certain_read += a.unique_stored > 0 && !a.loaded_first ? 0 : a.unique_loaded;
     certain_written += a.unique_stored;
     most_read += std::min(a.array_bytes, a.loaded_bytes);
     most_written += std::min(a.array_bytes, a.stored_bytes);

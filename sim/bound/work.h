@@ -47,6 +47,7 @@ struct ArrayWork {
   double array_bytes = 0;
   double loaded_bytes = 0, stored_bytes = 0;    // lanes x width
   double unique_loaded = 0, unique_stored = 0;  // each byte once, at least
+  bool loaded_first = false;                    // what is loaded was not stored by the same launch
 };
 
 // Totals of one launch; counts are exact while below 2^53.

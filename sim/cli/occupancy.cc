@@ -48,16 +48,12 @@ occupancy::Launch launch_of(const Reader& options) {
 }
 
 // A GPU by name or file, or a compute capability: "h100-sxm", "sm_86".
-gpu::GpuSpec load(const Common& common, const occupancy::Launch& launch) {
+gpu::GpuSpec load(const Common& common) {
   if (!common.gpu) { throw Mistake("'--gpu' is missing; `wavetail list gpus` names them"); }
   if (const auto* rules = gpu::find_architecture(*common.gpu)) {
     if (!common.sets.empty()) {
       throw Mistake(
           fmt::format("'--set' changes a GPU; '{}' is a compute capability", *common.gpu));
-    }
-    if (launch.grid > 0) {
-      throw Mistake(fmt::format(
-          "'--grid' asks for waves over a GPU's SMs; '{}' is a compute capability", *common.gpu));
     }
     return gpu::rules_of(*rules);
   }
@@ -88,7 +84,7 @@ int occupancy(const Words& words) {
   if (!options.read(words)) { return kOk; }
   const auto& common = options.common();
   const auto launch = launch_of(options);
-  const gpu::GpuSpec gpu = load(common, launch);
+  const gpu::GpuSpec gpu = load(common);
   const auto o = occupancy::occupy(gpu, launch);
   std::string text = report::occupancy_text(gpu, launch, o);
   switch (common.format) {

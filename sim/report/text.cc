@@ -116,10 +116,12 @@ std::string time_text(const RunResult& run) {
     table.add({"  cut off", human(u.ran_us, "us"), one_decimal(percent(u.ran_us, run.time_us)),
                u.kernel, progress(u)});
   }
+  const bool nothing_ran = run.kernels.empty() && run.unfinished.empty();
   for (const auto& gap : gap_classes(run.gaps)) {
     if (gap.time_us <= 0) { continue; }
     table.add({"  " + gap.name, human(gap.time_us, "us"),
-               one_decimal(percent(gap.time_us, run.time_us)), gap_note(gap), gap.meaning});
+               one_decimal(percent(gap.time_us, run.time_us)), gap_note(gap),
+               nothing_ran ? "no kernel has begun" : gap.meaning});
   }
   std::string out = table.text(0);
   for (const auto& gap : gap_classes(run.gaps)) {

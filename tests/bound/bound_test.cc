@@ -187,11 +187,23 @@ TEST(Work, StridesThatOverlapAreNotCountedTwice) {
   EXPECT_EQ(count_work(kernel_of({op}), specs::h100()).arrays[0].unique_loaded, 1056 * 512);
 }
 
-TEST(Work, ReadsOfAnArrayThatTheKernelWritesAreNotCompulsory) {
-  const auto k = kernel_of({load(0, 16), wait(), store(0, 16)});
+TEST(Work, ReadsOfWhatTheKernelMayHaveWrittenAreNotCompulsory) {
+  const auto k = kernel_of({load(0, 16), store(0, 16)});
   const auto c = compulsory(k, count_work(k, specs::h100()));
   EXPECT_EQ(c.read, 0);
   EXPECT_EQ(c.written, 1056 * 4096);
+}
+
+TEST(Work, WhatIsUpdatedInPlaceIsReadFirst) {
+  const auto read = [](kernel::Program program) {
+    const auto k = kernel_of(std::move(program));
+    return compulsory(k, count_work(k, specs::h100())).read;
+  };
+  EXPECT_EQ(read({load(0, 16), wait(), fma(1), store(0, 16)}), 1056 * 4096);
+  EXPECT_EQ(read({load(0, 16), fma(1), store(0, 16)}), 0);  // the store may overtake
+  EXPECT_EQ(read({store(0, 16), load(0, 16), wait()}), 0);  // it reads what it wrote
+  EXPECT_EQ(read({load(0, 16), wait(), store(0, 8)}), 0);   // other addresses
+  EXPECT_EQ(read({load(0, 16), wait(), store(0, 16), store(0, 16)}), 0);
 }
 
 TEST(Work, StridedLanesKeepTheirGapsToThemselves) {

@@ -155,7 +155,9 @@ TEST_F(Cli, OutIsWrittenWholeOrNotAtAll) {
   EXPECT_EQ(read(folder_ / "r.json"), shell("$W run " + small() + " --format json").out);
   const auto r = shell("$W run " + small() + " --out nowhere/r.txt");
   EXPECT_EQ(r.code, 2);
-  EXPECT_EQ(r.err, "wavetail run: cannot write 'nowhere/r.txt': No such file or directory\n");
+  EXPECT_EQ(r.err,
+            "wavetail run: '--out' cannot write 'nowhere/r.txt': folder 'nowhere': No such file or "
+            "directory\n");
   EXPECT_THAT(shell("$W run " + small() + " --out .").err, HasSubstr("Is a directory"));
   for (const auto& entry : fs::directory_iterator(folder_)) {
     EXPECT_THAT(entry.path().string(), Not(EndsWith(".part")));
