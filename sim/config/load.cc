@@ -68,6 +68,12 @@ bool has_controls(std::string_view text, std::string_view allowed) {
   return false;
 }
 
+// Whether the text at the path is for people and may have several lines.
+bool is_prose(std::string_view path) {
+  const std::string_view key = path.substr(path.rfind('.') + 1);
+  return key == "description" || key == "source";
+}
+
 // Reports merge keys, and puts what they would bring in their place: nothing is missing then.
 void write_out_merges(Node& node, Diagnostics& diagnostics) {
   std::vector<Entry> merged;
@@ -94,6 +100,8 @@ void check_keys(Node& node, const std::string& path, Diagnostics& diagnostics) {
   }
   if (has_controls(node.text, "\n\t")) {
     diagnostics.error(node.place, "'" + path + "' holds a control character");
+  } else if (!is_prose(path) && node.text.find('\n') != std::string::npos) {
+    diagnostics.error(node.place, "'" + path + "' has more than one line");
   }
   std::map<std::string, int> first_line;
   std::vector<Entry> kept;

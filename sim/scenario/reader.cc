@@ -209,9 +209,7 @@ Scenario read_scenario(config::Node root, std::span<const Setting> settings, Gpu
   const auto keys = keys_here(gpus.chosen());
   const MapReader map(root, "", keys, diagnostics);
   read_schema(map);
-  if (map.read_text("name", out.name) && out.name.find_first_of("\n\t") != std::string::npos) {
-    map.at("name").complain("a name is one line");
-  }
+  map.read_text("name", out.name);
   map.read_text("description", out.description);
   const auto gpu = gpus.read(map.find("gpu"), settings, diagnostics);
   const gpu::GpuSpec* spec = gpu ? &*gpu : nullptr;
