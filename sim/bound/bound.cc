@@ -18,7 +18,7 @@ namespace {
 
 void dram(const Launch& l, Chain& chain) {
   const auto& hbm = l.gpu.hbm;
-  const double read = std::max(0.0, l.arrived() - l.caches.in_l2_at_start);
+  const double read = std::max(0.0, l.compulsory.read - l.caches.in_l2_at_start);
   const double l2 = static_cast<double>(l.gpu.l2.capacity.count());
   // Not yet written: what channels have gathered and not drained, and stores still on their way.
   const double gathered = static_cast<double>(hbm.write_drain * hbm.channels *
@@ -32,7 +32,8 @@ void dram(const Launch& l, Chain& chain) {
   chain.fact(
       {.name = "compulsory bytes",
        .key = "compulsory_bytes",
-       .formula = "each byte read or written once",
+       .formula = l.draws() ? "each byte read or written once, of random ones what is certain"
+                            : "each byte read or written once",
        .inputs = fmt::format("{} + {}", bytes(l.compulsory.read), bytes(l.compulsory.written)),
        .value = l.compulsory.read + l.compulsory.written,
        .unit = "bytes"});
@@ -58,12 +59,13 @@ void l2(const Launch& l, Chain& chain) {
                         unit::bytes_per_cycle(l.gpu.l2.slice_bandwidth) * clock;
   const double in_rate = std::min({ports, gpc_ports, slices});
   const double out_rate = std::min(sms * unit::bytes_per_cycle(x.egress) * clock, slices);
+  chain.rates(in_rate, out_rate);
   // Stores on their way when the last block ends need not have arrived.
   double stores = 0;
   for (const auto& a : l.work.accesses) { stores += a.store ? a.distinct_bytes : 0; }
   for (const auto& b : l.work.boxes) { stores += b.store ? b.moved_bytes : 0; }
   stores = std::max(0.0, stores - sms * (l.line_bytes(l.gpu.l1.store_lines) + l.bulk_on_the_way()));
-  const double in_us = l.arrived() / in_rate * 1e6;
+  const double in_us = l.compulsory.read / in_rate * 1e6;
   const double out_us = stores / out_rate * 1e6;
   if (in_us <= 0 && out_us <= 0) { return; }
   const bool in_binds = in_us >= out_us;
@@ -71,7 +73,7 @@ void l2(const Launch& l, Chain& chain) {
                  .title = in_binds ? "L2 to SMs" : "SMs to L2",
                  .formula = in_binds ? "compulsory reads / least of SM ports, GPC ports, slices"
                                      : "stores / lesser of SM ports, slices",
-                 .inputs = fmt::format("{} / {}", bytes(in_binds ? l.arrived() : stores),
+                 .inputs = fmt::format("{} / {}", bytes(in_binds ? l.compulsory.read : stores),
                                        human((in_binds ? in_rate : out_rate) * 1e-9, "GB/s")),
                  .us = std::max(in_us, out_us)});
 }
@@ -122,22 +124,20 @@ void in_flight(const Launch& l, Chain& chain) {
   double under_way = by_lines;
   double us = line_byte_ns / by_lines * 1e-3;
   std::string_view what = "lines that L1 may wait for";
-  if (l.chain.ends_waiting) {
-    const double resident = std::min(l.blocks, l.capacity());
-    const double by_program = resident * (l.chain.loads_bytes + l.chain.boxes_bytes);
-    if (byte_ns / by_program * 1e-3 > us) {
-      under_way = by_program;
-      us = byte_ns / by_program * 1e-3;
-      what = "loads that resident warps can have under way";
-    }
-    chain.fact({.name = "bytes in flight possible",
-                .key = "possible_in_flight_bytes",
-                .formula = "resident blocks x loads before a wait",
-                .inputs = fmt::format("{} x {}", human(resident, ""),
-                                      bytes(l.chain.loads_bytes + l.chain.boxes_bytes)),
-                .value = std::min(by_program, by_lines),
-                .unit = "bytes"});
+  const double resident = std::min(l.blocks, l.capacity());
+  const double by_program = resident * (l.chain.loads_bytes + l.chain.boxes_bytes);
+  if (byte_ns / by_program * 1e-3 > us) {
+    under_way = by_program;
+    us = byte_ns / by_program * 1e-3;
+    what = "loads that resident warps can have under way";
   }
+  chain.fact({.name = "bytes in flight possible",
+              .key = "possible_in_flight_bytes",
+              .formula = "resident blocks x loads before a wait",
+              .inputs = fmt::format("{} x {}", human(resident, ""),
+                                    bytes(l.chain.loads_bytes + l.chain.boxes_bytes)),
+              .value = std::min(by_program, by_lines),
+              .unit = "bytes"});
   chain.ceiling({.name = "in_flight",
                  .title = "bytes in flight",
                  .formula = fmt::format("compulsory reads x least latency / {}", what),
@@ -153,6 +153,24 @@ void latency(const Launch& l, Chain& chain) {
                  .formula = "waves x least time of one block",
                  .inputs = fmt::format("{} x {}", human(waves, ""), human(l.chain.time_ns, "ns")),
                  .us = waves * l.chain.time_ns * 1e-3});
+}
+
+// What random draws touch, as they fall on average; the ceilings take what is certain.
+void random_fact(const Launch& l, Chain& chain) {
+  double draws = 0;
+  double sectors = 0;
+  for (const auto& a : l.work.accesses) {
+    draws += a.draws;
+    sectors += a.expected_sectors;
+  }
+  if (draws <= 0) { return; }
+  const double moved = sectors * static_cast<double>(l.gpu.l1.sector.count());
+  chain.fact({.name = "random sectors, expected",
+              .key = "expected_random_bytes",
+              .formula = "m (1 - (1 - 1/m)^n) different ones of m sectors, n draws; an expectation",
+              .inputs = fmt::format("{} draws, {} sectors", human(draws, ""), human(sectors, "")),
+              .value = moved,
+              .unit = "bytes"});
 }
 
 // Figures that explain without being ceilings.
@@ -174,6 +192,7 @@ void facts(const Launch& l, Chain& chain) {
                 .unit = "pct"});
     for (auto& link : in_flight_chain(l.gpu, l.gpu.hbm.latency)) { chain.fact(std::move(link)); }
   }
+  random_fact(l, chain);
   const double moved = l.compulsory.read + l.compulsory.written;
   const double flops = std::max(l.kernel.flops, l.work.flops);
   if (flops > 0 && moved > 0) {
@@ -195,6 +214,16 @@ void facts(const Launch& l, Chain& chain) {
                 .value = peak / static_cast<double>(l.gpu.hbm.bandwidth.count()),
                 .unit = "FLOP/B"});
   }
+}
+
+double load_width(const Work& work) {
+  double bytes = 0;
+  double lanes = 0;
+  for (const AccessWork& a : work.accesses) {
+    bytes += a.store ? 0 : a.useful_bytes;
+    lanes += a.store ? 0 : a.lanes;
+  }
+  return lanes > 0 ? bytes / lanes : 0;
 }
 
 result::Bound stated(unit::Duration duration) {
@@ -228,6 +257,7 @@ result::Bound bound_of(const kernel::Kernel& kernel, const gpu::GpuSpec& gpu,
   l.clock_hz = static_cast<double>(gpu.sm_clock().count());
   result::Bound bound;
   bound.name = "latency";
+  bound.load_width = load_width(l.work);
   Chain chain(bound);
   facts(l, chain);
   dram(l, chain);

@@ -36,13 +36,6 @@ struct Launch {
   double blocks_of_one = 0;  // on the fullest SM, at least
   double clock_hz = 0;
 
-  // Compulsory reads that are there when the last block ends: a program that does not wait for its
-  // loads may leave as many outstanding as L1 has lines for.
-  [[nodiscard]] double arrived() const {
-    const double lines = sms * line_bytes(gpu.l1.in_flight_lines);
-    return chain.ends_waiting ? compulsory.read : std::max(0.0, compulsory.read - lines);
-  }
-
   // Bytes of the lines that one SM may have under way: a single request may exceed the limit, with
   // a line per lane at most.
   [[nodiscard]] double line_bytes(std::int64_t limit) const {
@@ -58,6 +51,12 @@ struct Launch {
     return stores
                ? rate * unit::seconds(gpu.l2.latency_far) + static_cast<double>(memory::kBulkBytes)
                : 0;
+  }
+
+  // Whether some lanes draw their addresses.
+  [[nodiscard]] bool draws() const {
+    return std::any_of(work.accesses.begin(), work.accesses.end(),
+                       [](const AccessWork& a) { return a.draws > 0; });
   }
 
   [[nodiscard]] bool has_boxes() const { return !work.boxes.empty(); }
@@ -79,6 +78,11 @@ struct Ceiling {
 class Chain {
  public:
   explicit Chain(result::Bound& bound) : bound_(bound) {}
+
+  void rates(double to_sms, double from_sms) {
+    bound_.l2_to_sms = to_sms;
+    bound_.sms_to_l2 = from_sms;
+  }
 
   void fact(ChainLink link) { bound_.chain.push_back(std::move(link)); }
 

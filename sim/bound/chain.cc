@@ -70,8 +70,9 @@ class Warp {
     }
   }
 
-  // At its end a warp waits for its copies and tensor instructions.
+  // At its end a warp waits for its loads, copies and tensor instructions.
   void finish() {
+    wait(0);
     wait_copies(0);
     t_ = std::max(t_, tensor_ns_);
   }
@@ -81,8 +82,6 @@ class Warp {
   [[nodiscard]] double memory_ns() const { return waited_; }
 
   [[nodiscard]] double peak_bytes() const { return peak_; }
-
-  [[nodiscard]] bool nothing_outstanding() const { return count_ == 0; }
 
  private:
   static constexpr std::size_t kMostTrips = 256;  // followed while bytes under way grow
@@ -325,7 +324,6 @@ BlockChain block_chain(const kernel::Kernel& kernel, const gpu::GpuSpec& gpu,
         chain.memory_ns = warp.memory_ns();
       }
       chain.loads_bytes += warp.peak_bytes();
-      chain.ends_waiting = chain.ends_waiting && warp.nothing_outstanding();
     }
     first_warp += role.warps;
   }

@@ -14,11 +14,10 @@
 namespace wavetail::bound {
 
 struct BlockChain {
-  double time_ns = 0;        // of the slowest warp
-  double loads_bytes = 0;    // most bytes of loads under way, all warps of the block together
-  double boxes_bytes = 0;    // the same of TMA boxes that the block fetches
-  bool ends_waiting = true;  // every warp waits for all of its loads before it ends
-  double memory_ns = 0;      // part of time_ns spent waiting for loads
+  double time_ns = 0;      // of the slowest warp
+  double loads_bytes = 0;  // most bytes of loads under way, all warps of the block together
+  double boxes_bytes = 0;  // the same of TMA boxes that the block fetches
+  double memory_ns = 0;    // part of time_ns spent waiting for loads
 };
 
 // `latency_ns[i]` is the least latency of access i of `work.accesses`.

@@ -5,6 +5,8 @@
 #include <cmath>
 #include <cstdlib>
 
+#include "memory/shape.h"
+
 namespace wavetail::bound {
 
 namespace {
@@ -41,6 +43,21 @@ double unique_of_steps(std::vector<Step> steps, double unique, double extent, do
 
 }  // namespace
 
+double sectors_of(double array_bytes) {
+  return std::max(1.0, std::floor(array_bytes / static_cast<double>(memory::kSectorBytes)));
+}
+
+double expected_different(double draws, double places) {
+  if (draws <= 0) { return 0; }
+  return places <= 1 ? 1 : -places * std::expm1(draws * std::log1p(-1 / places));
+}
+
+double least_different(double draws, double places) {
+  constexpr double kNever = 41.4;  // -ln(1e-18)
+  const double short_of = std::sqrt(draws * kNever / 2);
+  return draws <= 0 ? 0 : std::max(1.0, expected_different(draws, places) - short_of);
+}
+
 double Standing::per_warp() const {
   double n = count;
   for (const double t : trips) { n *= t; }
@@ -67,11 +84,16 @@ void Cover::add(const Standing& at, const Request& request) {
   request_distinct_ = std::max(request_distinct_, request.distinct_bytes);
   warp_distinct_ = std::max(warp_distinct_, at.per_warp() * request.distinct_bytes);
   block_distinct_ += at.per_warp() * request.distinct_bytes;
+  block_draws_ += at.per_warp() * request.lanes;
 }
 
 double Cover::unique_bytes(const kernel::MemoryAccess& a, const Standing& at,
                            double array_bytes) const {
-  if (a.pattern == Pattern::Random) { return std::min(array_bytes, request_distinct_); }
+  if (a.pattern == Pattern::Random) {
+    // A lane's bytes of every different sector: those of the same sector may come along.
+    const double sectors = least_different(block_draws_ * at.blocks(), sectors_of(array_bytes));
+    return std::min(array_bytes, sectors * a.width);
+  }
   if (a.walk == WalkKind::Strides) { return unique_of_strides(a, at, array_bytes); }
   const double piece = piece_bytes(a, a.lanes > 0 ? a.lanes : at.warp_size);
   const double warps = static_cast<double>(at.warps);

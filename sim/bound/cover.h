@@ -40,7 +40,20 @@ class Cover {
   double request_distinct_ = 0;  // bytes of the fullest request
   double warp_distinct_ = 0;     // of the fullest warp
   double block_distinct_ = 0;    // of all warps
+  double block_draws_ = 0;       // random lanes of all warps
 };
+
+// 32 B sectors of an array; at least one.
+[[nodiscard]] double sectors_of(double array_bytes);
+
+// How many different places `draws` independent draws out of `places` equally likely ones hit on
+// average: m (1 - (1 - 1/m)^n).
+[[nodiscard]] double expected_different(double draws, double places);
+
+// As many as they hit in all but one of 10^18 launches: one draw changes the number by one at most,
+// so it falls short of its mean by more than t with a probability of at most exp(-2 t^2 / n) (C.
+// McDiarmid, Surveys in Combinatorics, 1989).
+[[nodiscard]] double least_different(double draws, double places);
 
 // The same for a box of the TMA, which one thread per block moves.
 [[nodiscard]] double unique_bytes(const kernel::Box& box, const kernel::Kernel& kernel,

@@ -6,6 +6,7 @@
 #include <cstdlib>
 
 #include "bound/cover.h"
+#include "bound/in_place.h"
 #include "bound/shared.h"
 #include "isa/mbarriers.h"
 #include "isa/tensor.h"
@@ -195,6 +196,7 @@ class Counter {
     const double n = per_warp * blocks_;
     w.requests += n;
     w.sectors += n * request.sectors;
+    w.lanes += n * request.lanes;
     w.useful_bytes += n * request.useful_bytes;
     w.distinct_bytes += n * request.distinct_bytes;
     w.asked_bytes += n * (a.pattern == kernel::Pattern::Random ? request.useful_bytes
@@ -216,7 +218,12 @@ class Counter {
     covers_[index].add(at, r);
     const auto array = static_cast<std::size_t>(op.access.array);
     const auto bytes = static_cast<double>(kernel_.arrays.at(array).bytes.count());
-    work_.accesses[index].unique_bytes = covers_[index].unique_bytes(op.access, at, bytes);
+    AccessWork& w = work_.accesses[index];
+    w.unique_bytes = covers_[index].unique_bytes(op.access, at, bytes);
+    if (op.access.pattern == kernel::Pattern::Random) {
+      w.draws += static_cast<double>(r.lanes) * at.per_warp() * at.blocks();
+      w.expected_sectors = expected_different(w.draws, sectors_of(bytes));
+    }
   }
 
   // Whether each such request covers whole units of `unit` bytes that no other request of this op
@@ -265,6 +272,11 @@ void sum_up(const kernel::Kernel& kernel, Work& work) {
     auto& most = b.store ? array.unique_stored : array.unique_loaded;
     most = std::max(most, b.unique_bytes);
   }
+  for (std::size_t n = 0; n < work.arrays.size(); ++n) {
+    ArrayWork& a = work.arrays[n];
+    a.loaded_first = a.loaded_bytes > 0 && a.loaded_bytes == a.unique_loaded &&
+                     updated_in_place(kernel, static_cast<int>(n));
+  }
   for (auto& a : work.accesses) {  // a second op on the array, or a second round over it, may touch
                                    // the same bytes
     const auto array = static_cast<std::size_t>(a.array);
@@ -310,7 +322,7 @@ Compulsory compulsory(const kernel::Kernel& kernel, const Work& work) {
   double most_read = 0;
   double most_written = 0;
   for (const auto& a : work.arrays) {
-    certain_read += a.unique_stored > 0 ? 0 : a.unique_loaded;
+    certain_read += a.unique_stored > 0 && !a.loaded_first ? 0 : a.unique_loaded;
     certain_written += a.unique_stored;
     most_read += std::min(a.array_bytes, a.loaded_bytes);
     most_written += std::min(a.array_bytes, a.stored_bytes);

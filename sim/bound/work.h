@@ -24,6 +24,9 @@ struct AccessWork {
   double distinct_bytes = 0;     // different bytes within each request, summed over requests
   double asked_bytes = 0;        // the same, random lanes as if no two met
   double unique_bytes = 0;       // different bytes over the launch, at least
+  double lanes = 0;              // of all requests
+  double draws = 0;              // random addresses
+  double expected_sectors = 0;   // different ones that the draws touch, on average
   bool every_byte_once = false;  // no sector of it is touched by two requests of the launch
   bool whole_bursts = false;     // ... and each request covers whole DRAM bursts
 };
@@ -44,6 +47,7 @@ struct ArrayWork {
   double array_bytes = 0;
   double loaded_bytes = 0, stored_bytes = 0;    // lanes x width
   double unique_loaded = 0, unique_stored = 0;  // each byte once, at least
+  bool loaded_first = false;                    // what is loaded was not stored by the same launch
 };
 
 // Totals of one launch; counts are exact while below 2^53.

@@ -32,7 +32,7 @@ std::vector<std::string> files_of(const std::vector<std::string>& paths) {
     std::error_code error;
     if (path == "-" || !fs::is_directory(path, error)) {
       if (path != "-" && !fs::exists(path, error)) {
-        throw Mistake(fmt::format("no file or folder '{}'", path));
+        throw Mistake(fmt::format("{}:1:1: error: there is no such file or folder", path));
       }
       files.push_back(path);
       continue;
@@ -142,6 +142,7 @@ int check(const Words& words) {
   options.own()("junit", po::value<std::string>()->value_name("FILE"), "also write JUnit XML");
   options.positional("PATH", -1);
   if (!options.read(words)) { return kOk; }
+  check_writable("--junit", options.text("junit"));
   const auto files = files_of(options.arguments());
   keep_apart("--out", options.common().out, files);
   keep_apart("--junit", options.text("junit"), files);

@@ -7,6 +7,7 @@
 #include <new>
 
 #include "base/nearest.h"
+#include "base/printable.h"
 #include "cli/command.h"
 #include "cli/output.h"
 
@@ -23,7 +24,9 @@ constexpr std::array kCommands = {
     Command{"validate", "FILE.csv", "predict every row of a measurement file, and the error",
             validate},
     Command{"list", "WHAT",
-            "gpus, workloads, templates, metrics, instructions, mechanisms, protocols", list},
+            "gpus, architectures, workloads, templates, metrics, instructions, mechanisms, "
+            "protocols",
+            list},
     Command{"schema", "WHAT", "JSON Schema of a gpu or scenario file or of a result", schema},
 };
 
@@ -43,8 +46,9 @@ std::string help() {
 int unknown(const std::string& word) {
   std::vector<std::string> names;
   for (const auto& c : kCommands) { names.emplace_back(c.name); }
-  std::cerr << fmt::format("wavetail: unknown command '{}'{}\nCommands: {}\n", word,
-                           base::hint(word, names, false), base::joined(names));
+  std::cerr << fmt::format("wavetail: unknown command '{}'{}\nCommands: {}\n",
+                           base::printable(word), base::hint(word, names, false),
+                           base::joined(names));
   return kMistake;
 }
 
@@ -53,7 +57,7 @@ int dispatch(const Command& command, const Words& words) {
     return command.run(words);
   } catch (const Mistake& m) {
     if (*m.what() != '\0') {
-      std::cerr << fmt::format("wavetail {}: {}\n", command.name, m.what());
+      std::cerr << fmt::format("wavetail {}: {}\n", command.name, base::printable(m.what()));
     }
     return kMistake;
   } catch (const std::bad_alloc&) {

@@ -108,14 +108,17 @@ std::string range_of(const library::Parameter& p) {
 }
 
 Listing templates() {
-  Listing l{.columns = {"template", "parameter", "value", "default", "meaning"}, .rows = {}};
+  Listing l{.columns = {"template", "parameter", "value", "default", "meaning"},
+            .rows = {},
+            .grouped = true};
   for (const auto& t : library::templates()) {
     l.rows.push_back({std::string(t.name), "", "", "", std::string(t.sentence)});
     for (const auto& p : t.parameters) {
       const std::string fallback(p.required           ? "required"
                                  : p.fallback.empty() ? "chosen"
                                                       : p.fallback);
-      l.rows.push_back({"", std::string(p.name), range_of(p), fallback, std::string(p.sentence)});
+      l.rows.push_back({std::string(t.name), std::string(p.name), range_of(p), fallback,
+                        std::string(p.sentence)});
     }
   }
   return l;

@@ -35,20 +35,38 @@ Format parse_format(const std::string& text, const std::vector<Format>& availabl
                             base::hint(text, names, false), base::joined(names)));
 }
 
-// A whole number of base units; a bare number counts `bare` of them.
+// A whole number of base units; a bare number, "2" or "0.5", counts `bare` of them. `form` says how
+// a value may look.
 std::int64_t positive(const std::string& option, const std::string& text, unit::Dimension dimension,
-                      std::int64_t bare) {
+                      std::int64_t bare, std::string_view form = "") {
   auto value = unit::parse_whole(text, dimension);
   if (!value && dimension != unit::Dimension::Count) {
-    if (const auto count = unit::parse_whole(text, unit::Dimension::Count)) {
-      value.value = *count.value <= INT64_MAX / bare ? *count.value * bare : INT64_MAX;
+    if (const auto count = unit::parse_real(text, unit::Dimension::Number)) {
+      const double units = *count.value * static_cast<double>(bare);
+      value.value = units < 9e18 ? static_cast<std::int64_t>(units) : INT64_MAX;
     }
   }
-  if (!value.value) { throw Mistake(fmt::format("'{}': {}", option, value.reason)); }
+  if (!value.value) { throw Mistake(fmt::format("'{}': {}{}", option, value.reason, form)); }
   if (*value.value <= 0) {
     throw Mistake(fmt::format("'{}' is {}; it must be above 0", option, text));
   }
   return *value.value;
+}
+
+// What people also call an option.
+constexpr std::pair<std::string_view, std::string_view> kOtherNames[] = {
+    {"--smem", "--shared-memory"}, {"--shmem", "--shared-memory"}, {"--shared", "--shared-memory"},
+    {"--regs", "--registers"},     {"--threads", "--block"},       {"--blocks", "--grid"},
+    {"--output", "--out"},         {"--timeout", "--max-time"},    {"--arch", "--gpu"},
+};
+
+std::string hint_of(const std::string& given, const std::vector<std::string>& known) {
+  for (const auto& [other, ours] : kOtherNames) {
+    if (other == given && std::find(known.begin(), known.end(), ours) != known.end()) {
+      return fmt::format("; did you mean '{}'?", ours);
+    }
+  }
+  return base::hint(given, known);
 }
 
 std::string dashed(const std::string& name) { return name.starts_with('-') ? name : "--" + name; }
@@ -141,7 +159,7 @@ bool Reader::read(const Words& words) {
       for (const auto& option : group->options()) { known.push_back("--" + option->long_name()); }
     }
     const auto given = dashed(e.get_option_name());
-    throw Mistake(fmt::format("unknown option '{}'{}", given, base::hint(given, known)));
+    throw Mistake(fmt::format("unknown option '{}'{}", given, hint_of(given, known)));
   } catch (const po::too_many_positional_options_error&) {
     throw Mistake(most_ == 0 ? "takes no arguments, only options; see --help"
                              : fmt::format("takes one {}; see --help", positional_));
@@ -169,13 +187,15 @@ void Reader::fill_common() {
                                  : takes_.formats.front();
   common_.out = text("out");
   if (has("out") && common_.out.empty()) { throw Mistake("'--out' names no file"); }
+  check_writable("--out", common_.out);
   if (takes_.gpu && has("gpu")) { common_.gpu = text("gpu"); }
   if (takes_.set && has("set")) { common_.sets = get<std::vector<std::string>>("set"); }
   if (!takes_.budget) { return; }
   if (has("max-time")) {
     constexpr std::int64_t kSecond = 1'000'000'000'000;
-    common_.budget.max_time_s = unit::seconds(unit::Duration{positive(
-        "--max-time", text("max-time"), unit::DimensionOf<unit::Duration>::value, kSecond)});
+    common_.budget.max_time_s = unit::seconds(unit::Duration{
+        positive("--max-time", text("max-time"), unit::DimensionOf<unit::Duration>::value, kSecond,
+                 "; write 90 s, 500 ms, or a bare number of seconds")});
   }
   if (has("max-events")) {
     common_.budget.max_events = positive("--max-events", text("max-events"), unit::Dimension::Count,
@@ -183,7 +203,8 @@ void Reader::fill_common() {
   }
   if (has("max-memory")) {
     common_.budget.max_memory_bytes = positive("--max-memory", text("max-memory"),
-                                               unit::DimensionOf<unit::Bytes>::value, 1);
+                                               unit::DimensionOf<unit::Bytes>::value, 1,
+                                               "; write 2 GiB, 500 MB, or a bare number of bytes");
   }
   common_.jobs = static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
   if (has("jobs")) {

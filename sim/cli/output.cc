@@ -81,6 +81,28 @@ void write_result(const std::string& path, std::string_view text) {
   write_beside(error ? fs::path(path) : target, shown, text);
 }
 
+void check_writable(const std::string& option, const std::string& path) {
+  if (path.empty() || path == "-") { return; }
+  const auto refuse_here = [&](const std::string& what, int error) {
+    throw Mistake(
+        fmt::format("'{}' cannot write '{}': {}{}", option, path, what, std::strerror(error)));
+  };
+  std::error_code error;
+  const auto status = fs::status(path, error);
+  if (fs::is_directory(status)) { refuse_here("", EISDIR); }
+  if (fs::exists(status) && !fs::is_regular_file(status)) {
+    if (::access(path.c_str(), W_OK) != 0) { refuse_here("", errno); }
+    return;
+  }
+  const auto target = fs::exists(status) ? fs::canonical(path, error) : fs::path(path);
+  const std::string folder = target.has_parent_path() ? target.parent_path().string() : ".";
+  const std::string what = fmt::format("folder '{}': ", folder);
+  if (!fs::is_directory(folder, error)) {
+    refuse_here(what, fs::exists(folder, error) ? ENOTDIR : ENOENT);
+  }
+  if (::access(folder.c_str(), W_OK | X_OK) != 0) { refuse_here(what, errno); }
+}
+
 void keep_apart(const std::string& option, const std::string& path,
                 const std::vector<std::string>& others) {
   for (const auto& other : others) {

@@ -15,6 +15,9 @@ void print(std::string_view text);
 // place and moved there, so that nobody sees half of it. Throws Mistake.
 void write_result(const std::string& path, std::string_view text);
 
+// Throws Mistake if `path`, which `option` names, cannot be written: before anything runs for it.
+void check_writable(const std::string& option, const std::string& path);
+
 // Throws Mistake if `path`, which `option` names, is one of the files that are read, or what
 // `others` of the same command write.
 void keep_apart(const std::string& option, const std::string& path,

@@ -82,6 +82,7 @@ int run(const Words& words) {
   if (!options.read(words)) { return kOk; }
   const auto& scenario = options.arguments().front();
   keep_apart("--out", options.common().out, {scenario});
+  check_writable("--trace", options.text("trace"));
   keep_apart("--trace", options.text("trace"), {scenario, options.common().out});
   const auto begin = std::chrono::steady_clock::now();
   const auto study = load(scenario, options.common());

@@ -16,7 +16,9 @@ void Builder::OnDocumentStart(const YAML::Mark& mark) {
 
 void Builder::OnNull(const YAML::Mark& mark, YAML::anchor_t anchor) {
   Node node;
-  node.place = to_place(source_, mark);
+  // The parser marks nothing at what comes next: a key without a value is shown at the key.
+  const bool of_key = !open_.empty() && open_.back().has_key;
+  node.place = of_key ? open_.back().key_place : to_place(source_, mark);
   count(1, 0, node.place);
   add(std::move(node), anchor);
 }

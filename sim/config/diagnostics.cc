@@ -8,6 +8,8 @@
 #include <tuple>
 #include <utility>
 
+#include "base/printable.h"
+
 namespace wavetail::config {
 
 namespace {
@@ -69,9 +71,7 @@ std::string on_one_line(std::string_view text) {
   std::size_t end = std::min(text.size(), kLongestLine);
   while (end < text.size() && continues_character(text[end])) { ++end; }
   std::string shown(text.substr(0, end));
-  std::replace_if(
-      shown.begin(), shown.end(), [](char c) { return static_cast<unsigned char>(c) < 0x20; }, '?');
-  return shown + (end < text.size() ? "..." : "");
+  return base::printable(shown) + (end < text.size() ? "..." : "");
 }
 
 }  // namespace
@@ -80,12 +80,12 @@ std::string to_string(const Place& place) {
   if (place.source && place.source->option) {
     return place.source->name + " " + on_one_line(place.source->text);
   }
-  return (place.source ? place.source->name : "?") + ":" + std::to_string(place.line) + ":" +
-         std::to_string(place.column);
+  return (place.source ? base::printable(place.source->name) : "?") + ":" +
+         std::to_string(place.line) + ":" + std::to_string(place.column);
 }
 
 void Diagnostics::error(const Place& place, std::string message) {
-  errors_.push_back({place, std::move(message)});
+  errors_.push_back({place, base::printable(message)});
 }
 
 std::vector<Diagnostic> Diagnostics::sorted() const {

@@ -53,6 +53,11 @@ std::string read_some(std::istream& in, std::size_t most) {
 std::shared_ptr<const Source> read_file(const std::string& path, const std::string& kind,
                                         std::size_t most, Diagnostics& diagnostics) {
   if (path == "-") {
+    struct stat info{};
+    if (fstat(0, &info) == 0 && S_ISDIR(info.st_mode)) {
+      diagnostics.error(top_of("-"), "standard input is a folder; a " + kind + " file is needed");
+      return nullptr;
+    }
     std::string text = read_some(std::cin, most);
     if (text.size() > most) {
       diagnostics.error(top_of("-"),

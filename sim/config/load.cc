@@ -8,6 +8,7 @@
 #include <map>
 #include <sstream>
 
+#include "base/printable.h"
 #include "config/builder.h"
 #include "config/file.h"
 
@@ -15,20 +16,58 @@ namespace wavetail::config {
 
 namespace {
 
+// Whether the text holds control characters but the allowed ones; quoted YAML can spell them.
+bool has_controls(std::string_view text, std::string_view allowed) {
+  for (std::size_t at = 0; at < text.size(); ++at) {
+    if (base::control_at(text, at) > 0 && allowed.find(text[at]) == std::string_view::npos) {
+      return true;
+    }
+  }
+  return false;
+}
+
+// Whether the text at the path is for people and may have several lines.
+bool is_prose(std::string_view path) {
+  const std::string_view key = path.substr(path.rfind('.') + 1);
+  return key == "description" || key == "source";
+}
+
+// Reports merge keys, and puts what they would bring in their place: nothing is missing then.
+void write_out_merges(Node& node, Diagnostics& diagnostics) {
+  std::vector<Entry> merged;
+  for (Entry& entry : node.entries) {
+    if (entry.key != "<<") { continue; }
+    diagnostics.error(entry.place,
+                      "merge keys (<<) are not read; write the values out or use an alias");
+    for (Entry& one : entry.value.entries) { merged.push_back(std::move(one)); }
+    for (Node& item : entry.value.items) {
+      for (Entry& one : item.entries) { merged.push_back(std::move(one)); }
+    }
+  }
+  std::erase_if(node.entries, [](const Entry& e) { return e.key == "<<"; });
+  for (Entry& one : merged) {
+    if (node.find(one.key) == nullptr) { node.entries.push_back(std::move(one)); }
+  }
+}
+
 // Reports and drops duplicate and merge keys of the whole tree, so that the rest can be checked in
 // the same go. Depth is bounded by the builder's limit.
 void check_keys(Node& node, const std::string& path, Diagnostics& diagnostics) {
   for (std::size_t i = 0; i < node.items.size(); ++i) {
     check_keys(node.items[i], path + "[" + std::to_string(i) + "]", diagnostics);
   }
+  if (has_controls(node.text, "\n\t")) {
+    diagnostics.error(node.place, "'" + path + "' holds a control character");
+  } else if (!is_prose(path) && node.text.find('\n') != std::string::npos) {
+    diagnostics.error(node.place, "'" + path + "' has more than one line");
+  }
   std::map<std::string, int> first_line;
   std::vector<Entry> kept;
+  write_out_merges(node, diagnostics);
   for (Entry& entry : node.entries) {
     const std::string here = join(path, entry.key);
-    if (entry.key == "<<") {
-      diagnostics.error(entry.place,
-                        "merge keys (<<) are not read; write the values out or use an alias");
-      continue;
+    if (has_controls(entry.key, "")) {
+      diagnostics.error(entry.place, "the key '" + here + "' holds a control character");
     }
     const auto [known, fresh] = first_line.emplace(entry.key, entry.place.line);
     if (!fresh) {
@@ -56,6 +95,24 @@ std::optional<Place> tab_in_indentation(const std::shared_ptr<const Source>& sou
   return std::nullopt;
 }
 
+// The parser's words for what mostly is a slip in the layout, with the slip.
+std::string in_our_words(const std::string& message) {
+  if (message == "end of map not found") {
+    return "this line is no 'key: value' of the map above it; is a ':' missing, or is it indented "
+           "unlike the lines beside it?";
+  }
+  if (message == "illegal map value") {
+    return "a key cannot begin here; does the line above lack a ':', or is this one indented "
+           "unlike "
+           "those beside it?";
+  }
+  if (message == "end of sequence not found") {
+    return "this line is no '- item' of the list above it; is a '-' missing, or is it indented "
+           "unlike the lines beside it?";
+  }
+  return message;
+}
+
 std::optional<Node> parse(const std::shared_ptr<const Source>& source, Diagnostics& diagnostics,
                           const Limits& limits) {
   Builder builder(source, limits);
@@ -74,7 +131,7 @@ std::optional<Node> parse(const std::shared_ptr<const Source>& source, Diagnosti
     const Place place = to_place(source, e.mark);
     const auto tab = tab_in_indentation(source, place.line);
     diagnostics.error(tab.value_or(place), tab ? "a tab in the indentation; YAML takes spaces only"
-                                               : "this is not YAML: " + e.msg);
+                                               : "this is not YAML: " + in_our_words(e.msg));
     return std::nullopt;
   }
   return builder.take_root();
@@ -89,7 +146,8 @@ std::optional<Node> load_text(std::string name, std::string text, Diagnostics& d
   if (!is_text(source, diagnostics)) { return std::nullopt; }
   auto root = parse(source, diagnostics, limits);
   if (root && root->kind == Node::Kind::Null) {
-    diagnostics.error({source, 1, 1}, "the file is empty");
+    diagnostics.error({source, 1, 1},
+                      source->name == "-" ? "standard input is empty" : "the file is empty");
     return std::nullopt;
   }
   if (root) { check_keys(*root, "", diagnostics); }

@@ -94,8 +94,14 @@ std::optional<Setting> parse_setting(const std::string& option, const std::strin
     diagnostics.error({source, 1, 1}, "PATH=VALUE is needed; found '" + text.substr(0, 60) + "'");
     return std::nullopt;
   }
+  const std::string written = text.substr(equals + 1);
+  if (written == "~" || written == "null") {
+    diagnostics.error({source, 1, static_cast<int>(equals) + 2},
+                      "a value is needed behind '='; found nothing ('" + written + "')");
+    return std::nullopt;
+  }
   Diagnostics inner;
-  auto value = load_text(option, text.substr(equals + 1), inner);
+  auto value = load_text(option, written, inner);
   for (const Diagnostic& d : inner.sorted()) {
     diagnostics.error({source, 1, d.place.column + static_cast<int>(equals) + 1}, d.message);
   }

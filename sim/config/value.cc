@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "base/nearest.h"
+#include "config/reader.h"
 
 namespace wavetail::config {
 
@@ -16,8 +17,28 @@ std::string allowed(Range range) {
   return high.empty() ? "allowed from " + low + " on" : "allowed " + low + " to " + high;
 }
 
+const KeyTable& long_keys() {
+  static const KeyTable keys{
+      {"value", "any", true, "the value"},
+      {"source", "text", false, "where the value comes from"},
+      {"confidence", "text", false, "measured, vendor, derived or assumed"},
+      {"range", "list", false, "lowest and highest value that the sources leave open"},
+  };
+  return keys;
+}
+
+// What stands beside the value of a long one; its range is for those who know the dimension.
+void check_long(const At& at) {
+  if (!is_long(at.node)) { return; }
+  const MapReader map(at.node, at.path, long_keys(), at.diagnostics);
+  static const std::vector<std::string> confidences{"measured", "vendor", "derived", "assumed"};
+  if (map.has("confidence")) { (void)choice(map.at("confidence"), confidences); }
+  if (map.has("source")) { (void)text(map.at("source")); }
+}
+
 // The scalar that is to be read; reports anything else.
 const Node* scalar(const At& at, std::string_view wanted) {
+  check_long(at);
   const Node& node = plain(at.node);
   if (node.is_scalar()) { return &node; }
   at.diagnostics.error(
@@ -36,6 +57,35 @@ const Node* number(const At& at) {
   return node;
 }
 
+// The range of a long value: two values of its dimension, in order, the value between them.
+template <class T, class Parse>
+void check_range(const At& at, T value, const Parse& parse) {
+  const Node* range = is_long(at.node) ? at.node.find("range") : nullptr;
+  if (range == nullptr) { return; }
+  const At here{*range, join(at.path, "range"), at.diagnostics};
+  const auto is_scalar = [](const Node& n) { return n.is_scalar(); };
+  if (range->items.size() != 2 ||
+      !std::all_of(range->items.begin(), range->items.end(), is_scalar)) {
+    here.complain("a list of two values is needed: [lowest, highest]");
+    return;
+  }
+  std::vector<T> ends;
+  for (const Node& item : range->items) {
+    const auto end = parse(item.text);
+    if (!end) {
+      at.diagnostics.error(item.place, "'" + here.path + "': " + end.reason);
+      return;
+    }
+    ends.push_back(*end.value);
+  }
+  const std::string shown = "[" + range->items[0].text + ", " + range->items[1].text + "]";
+  if (ends[0] > ends[1]) {
+    here.complain("the lowest value comes first; found " + shown);
+  } else if (value < ends[0] || value > ends[1]) {
+    here.complain("the value " + plain(at.node).text + " lies outside " + shown);
+  }
+}
+
 template <class T, class Parse>
 std::optional<T> in_range(const At& at, const Node& node, Range range, const Parse& parse) {
   const auto value = parse(node.text);
@@ -49,6 +99,7 @@ std::optional<T> in_range(const At& at, const Node& node, Range range, const Par
     at.diagnostics.error(node.place, "'" + at.path + "' is " + node.text + "; " + allowed(range));
     return std::nullopt;
   }
+  check_range(at, *value.value, parse);
   return *value.value;
 }
 

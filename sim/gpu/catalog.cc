@@ -9,6 +9,7 @@
 
 #include "base/nearest.h"
 #include "config/load.h"
+#include "config/value.h"
 #include "gpu/architecture.h"
 
 namespace wavetail::gpu {
@@ -190,7 +191,11 @@ std::optional<Document> Catalog::load_chain(const std::string& file, std::vector
   Document document{std::move(*root), {}};
   document.provenance = read_provenance(document.root, diagnostics);
   const config::Node* base = document.root.find("base");
-  if (base == nullptr || !base->is_scalar()) { return document; }
+  if (base == nullptr) { return document; }
+  if (!base->is_scalar()) {
+    config::At{*base, "gpu.base", diagnostics}.refuse("the name or the file of one GPU is needed");
+    return std::nullopt;
+  }
   const config::Place place = base->place;
   const auto next = resolve(base->text, fs::path(file).parent_path().string(), place, diagnostics);
   if (!next) { return std::nullopt; }

@@ -59,7 +59,16 @@ class Walker {
     if (!config::is_long(node)) { return around; }
     const config::MapReader reader(node, "gpu." + path, long_keys(), diagnostics_);
     Provenance own = statement(reader, around);
-    if (reader.has("range")) { range(reader.at("range"), own); }
+    if (reader.has("range")) {
+      const bool known = own.confidence == Confidence::Measured ||
+                         own.confidence == Confidence::Vendor;
+      if (known) {
+        reader.at("range").complain("a value that is " + std::string(name(own.confidence)) +
+                                    " has no range; it says what sources leave open of an assumed "
+                                    "or derived one");
+      }
+      range(reader.at("range"), own);
+    }
     return own;
   }
 

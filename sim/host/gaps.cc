@@ -55,7 +55,7 @@ void cut(const Log& log, const LaunchRecord& launch, Time from, Idle& idle) {
 Idle account_for_gaps(const Log& log, Time end) {
   std::vector<const LaunchRecord*> order;
   for (const LaunchRecord& l : log.launches) {
-    if (l.ended > Time{}) {  // a run cut short leaves launches that never ended
+    if (l.on_device || l.ended > Time{}) {  // a run cut short leaves launches that never started
       order.push_back(&l);
     }
   }
@@ -63,15 +63,25 @@ Idle account_for_gaps(const Log& log, Time end) {
     return a->started < b->started;
   });
   Idle idle;
+  idle.before.resize(log.launches.size());
   Time busy_until;
   for (const LaunchRecord* l : order) {
+    const Time ended = l->ended > Time{} ? l->ended : end;
     if (l->started > busy_until) {
+      const Duration so_far = idle.launch_bound + idle.dependency;
       cut(log, *l, busy_until, idle);
       busy_until = l->started;
+      if (l == order.front()) {
+        idle.startup = idle.launch_bound;
+        idle.first = static_cast<std::size_t>(l - log.launches.data());
+      } else {
+        idle.before[static_cast<std::size_t>(l - log.launches.data())] = idle.launch_bound +
+                                                                         idle.dependency - so_far;
+      }
     }
-    if (l->ended > busy_until) {
-      idle.busy += l->ended - busy_until;
-      busy_until = l->ended;
+    if (ended > busy_until) {
+      idle.busy += ended - busy_until;
+      busy_until = ended;
     }
   }
   idle.tail = std::max(end, busy_until) - busy_until;

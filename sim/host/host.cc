@@ -210,6 +210,7 @@ void Host::start(Stream& s) {
   launch->blocks = kernel::volume(kernel.grid);
   sm::Launch& started = *running_.emplace(number, std::move(launch)).first->second;
   record.started = wheel_.now();
+  record.on_device = true;
   machine_.start(started);
 }
 

@@ -46,6 +46,11 @@ class Host {
     return fits_[static_cast<std::size_t>(kernel)];
   }
 
+  // The launches that are on the device, by the index of their record in the log.
+  [[nodiscard]] const std::map<std::uint32_t, std::unique_ptr<sm::Launch>>& running() const {
+    return running_;
+  }
+
   // Time of the last completion on host or device.
   [[nodiscard]] Time end() const { return end_; }
 

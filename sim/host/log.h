@@ -24,9 +24,10 @@ struct Span {
 struct LaunchRecord {
   int kernel = -1;
   int stream = 0;
-  std::size_t call = 0;  // index of the span of its call
-  Time arrived;          // visible to the device
-  Time started, ended;   // first block dispatched, last block retired
+  std::size_t call = 0;    // index of the span of its call
+  Time arrived;            // visible to the device
+  Time started, ended;     // first block dispatched, last block retired
+  bool on_device = false;  // dispatched; not yet ended in a run that was cut short
   bool replayed = false;
 };
 

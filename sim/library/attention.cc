@@ -41,7 +41,7 @@ void choose_splits(Plan& p, std::int64_t wanted, std::int64_t sms) {
 
 std::vector<Mistake> plan(const Values& v, const gpu::GpuSpec& gpu, Plan& p) {
   if (v.word("mode") == "prefill") {
-    return {{"mode", "is prefill, which needs tensor instructions; they are not available yet"}};
+    return {{"mode", "is prefill, which is not built yet; allowed: decode"}};
   }
   if (!v.has("kv_len")) { return {{"kv_len", "is missing; decode needs the length of the cache"}}; }
   p = {.batch = v.number("batch"),
@@ -245,14 +245,16 @@ Template attention_template() {
         0,
         {},
         {"decode", "prefill"},
-        "decode: one query token per sequence"},
+        "decode: one query token per sequence; prefill is refused, it is not built yet"},
        count_parameter("batch", 1, 65535, "1", "sequences"),
        required_count("q_heads", 1, 1024, "query heads"),
        required_count("kv_heads", 1, 1024, "KV heads"),
        count_parameter("head_dim", 32, 512, "128", "elements per head"),
        count_parameter("kv_len", 1, std::int64_t{1} << 31, {}, "tokens in the cache (decode)"),
-       count_parameter("seqlen", 1, std::int64_t{1} << 31, {}, "tokens of the prompt (prefill)"),
-       flag_parameter("causal", "true", "prefill: a token sees the ones before it"),
+       count_parameter("seqlen", 1, std::int64_t{1} << 31, {},
+                       "tokens of the prompt (prefill, refused so far)"),
+       flag_parameter("causal", "true",
+                      "a token sees the ones before it (prefill, refused so far)"),
        dtype_parameter(),
        count_parameter("splits", 1, 1 << 16, {},
                        "blocks per sequence and KV head; two per SM in all if absent"),

@@ -13,9 +13,10 @@ namespace wavetail::report {
 struct GapClass {
   std::string name;  // launch_bound, sync, host, dependency, tail
   double time_us = 0;
-  std::int64_t count = 0;  // intervals; 0 for the tail
-  std::string meaning;     // why the device was idle
-  std::string remedy;      // what takes it away
+  double avoidable_us = 0;  // without what comes before the first kernel: a start-up, no gap
+  std::int64_t count = 0;   // intervals; 0 for the tail
+  std::string meaning;      // why the device was idle
+  std::string remedy;       // what takes it away
 };
 
 // All five classes, the longest first; classes of equal length in the order above.

@@ -7,6 +7,7 @@
 
 #include "report/advice.h"
 #include "report/figures.h"
+#include "report/verdict.h"
 #include "unit/human.h"
 
 namespace wavetail::report {
@@ -18,20 +19,15 @@ using unit::human;
 
 std::string pct(double v) { return human(v, "pct"); }
 
-// The mean of the gaps that a launch is the cause of.
-double mean_launch_gap(const result::Gaps& g) {
-  const auto count = g.launch_bound_count + g.dependency_count;
-  return count > 0 ? (g.launch_bound_us + g.dependency_us) / static_cast<double>(count) : 0;
-}
+constexpr double kWidest = 16;  // bytes per lane of one load
 
-bool rivals(double gap_us, const KernelResult& k) {
-  return k.launches > 0 && 3 * gap_us > k.time_us;
-}
+// Whether the device idles before this kernel for long, as its time goes.
+bool rivals(const KernelResult& k) { return 3 * k.gap_us.value_or(0) > k.time_us; }
 
 // Collects the findings of one kernel; each rule looks at a few figures and speaks or keeps silent.
 class Reader {
  public:
-  Reader(const KernelResult& k, double gap_us) : k_(k), gap_us_(gap_us) {}
+  explicit Reader(const KernelResult& k) : k_(k) {}
 
   std::vector<Finding> findings() {
     gaps();
@@ -55,9 +51,21 @@ class Reader {
   }
 
  private:
-  // A remedy that leaves `factor` of the time, but no less than the bound.
+  // A remedy that leaves `factor` of the time and the bytes as they are: no less than the bound,
+  // nor than what these bytes take.
   [[nodiscard]] double remaining(double factor) const {
+    return std::max(fewer_bytes(factor), k_.traffic_us.value_or(0));
+  }
+
+  // A remedy that leaves `factor` of time and bytes: of the latter no less than the compulsory
+  // ones.
+  [[nodiscard]] double fewer_bytes(double factor) const {
     return std::max(k_.bound.time_us, k_.time_us * std::clamp(factor, 0.0, 1.0));
+  }
+
+  // A remedy against waiting: what SMs are busy with stays, too.
+  [[nodiscard]] double without_waits(double factor) const {
+    return remaining(std::max(factor, k_.sm_busy_pct.value_or(0) / 100));
   }
 
   void say(std::string mechanism, std::string evidence, std::string remedy,
@@ -76,11 +84,14 @@ class Reader {
   [[nodiscard]] bool leaves_sms_idle() const { return share(k_.slot_pct, "not_reached") >= 5; }
 
   void gaps() {
-    if (!rivals(gap_us_, k_)) { return; }
+    if (!rivals(k_)) { return; }
     say("launch_gaps",
         fmt::format("the gap before a launch, {} on average, rivals the kernel's {}",
-                    human(gap_us_, "us"), human(k_.time_us, "us")),
-        "fewer launches: fuse it with its neighbours, batch its work, or launch it from a graph");
+                    human(*k_.gap_us, "us"), human(k_.time_us, "us")),
+        k_.from_graphs
+            ? "fewer launches: fuse it with its neighbours, or batch its work"
+            : "fewer launches: fuse it with its neighbours, batch its work, or launch it from a "
+              "graph");
   }
 
   void few_blocks() {
@@ -101,42 +112,53 @@ class Reader {
     if (!needed || !k_.bytes_in_flight || !waits_for_memory() || leaves_sms_idle()) { return; }
     const double missing = *needed / std::max(1.0, *k_.bytes_in_flight);
     if (missing < 1.3) { return; }
-    const double per_request = k_.sectors_per_request.value_or(0) * 32;
     const std::string evidence = fmt::format("{} under way, {} needed for the pins' rate",
                                              human(*k_.bytes_in_flight, "bytes"),
                                              human(*needed, "bytes"));
-    if (per_request > 0 && per_request <= 256 && k_.useful_sector_pct.value_or(100) >= 75) {
-      const double wider = std::min(missing, 512 / per_request);
+    const double width = k_.bound.load_width;
+    if (width > 0 && 2 * width <= kWidest && k_.useful_sector_pct.value_or(100) >= 75) {
+      const double wider = std::min(missing, kWidest / width);
       say("narrow_loads",
-          fmt::format("{}; a request brings {} where 16 B per lane would bring 512 B", evidence,
-                      human(per_request, "bytes")),
+          fmt::format("{}; loads bring {} per lane where one can bring 16 B", evidence,
+                      human(width, "bytes")),
           "wider loads: 16 B per lane, vectorised or through asynchronous copies",
           remaining(1 / wider));
     } else if (k_.theoretical_occupancy_pct.value_or(100) < 25) {
       say("too_few_warps",
           fmt::format("{}; {} of the warp slots can be filled ({})", evidence,
                       pct(*k_.theoretical_occupancy_pct), fmt::join(k_.limiters, ", ")),
-          "more resident warps, or more independent loads in each", remaining(1 / missing));
+          "more resident warps, or more independent loads in each", without_waits(1 / missing));
     } else {
       say("too_few_loads", evidence,
           "more independent loads before the first use: unroll, prefetch, deeper pipeline",
-          remaining(1 / missing));
+          without_waits(1 / missing));
     }
   }
 
+  [[nodiscard]] bool whole_sectors() const { return k_.useful_sector_pct.value_or(100) >= 75; }
+
   void coalescing() {
-    if (!k_.useful_sector_pct || *k_.useful_sector_pct >= 75) { return; }
+    if (whole_sectors()) { return; }
     say("coalescing",
         fmt::format("{} sectors per request, {} of their bytes are asked for",
                     human(k_.sectors_per_request.value_or(0), ""), pct(*k_.useful_sector_pct)),
         "let neighbouring lanes read neighbouring addresses; transpose through shared memory",
-        remaining(*k_.useful_sector_pct / 100));
+        coalesced(*k_.useful_sector_pct / 100));
+  }
+
+  // Whole sectors leave `useful` of what the SMs ask for. DRAM moves no more than now, and no less
+  // than the compulsory bytes where that is what it moves already.
+  [[nodiscard]] double coalesced(double useful) const {
+    const double moved = k_.dram_read_bytes.value_or(0) + k_.dram_write_bytes.value_or(0);
+    const double least = link(k_.bound.chain, "compulsory_bytes").value_or(0);
+    const double kept = moved > 0 ? std::min(1.0, least / moved) : 0;
+    return fewer_bytes(std::max(useful, kept * k_.dram_pct.value_or(0) / 100));
   }
 
   // What is left of the time if the share `conflicts` of `affected` goes: no less than the other
   // ceilings, and that of shared memory without its conflicts.
   [[nodiscard]] double without_conflicts(double affected, double conflicts) const {
-    double floor = 0;
+    double floor = k_.traffic_us.value_or(0);
     for (const result::ChainLink& l : k_.bound.chain) {
       const double left = l.key == "shared_us" ? 1 - conflicts : 1;
       floor = l.unit == "us" ? std::max(floor, l.value * left) : floor;
@@ -167,9 +189,10 @@ class Reader {
   }
 
   void dram() {
-    if (k_.dram_pct.value_or(0) < 70) { return; }
+    if (!pins_bind(k_)) { return; }
     say("dram", fmt::format("{} of the pins' rate", pct(*k_.dram_pct)),
-        "only fewer bytes help: fusion, a narrower dtype, reuse in L2");
+        whole_sectors() ? "only fewer bytes help: fusion, a narrower dtype, reuse in L2"
+                        : "only fewer bytes help: whole sectors first, then fusion and reuse");
   }
 
   void l2() {
@@ -181,7 +204,8 @@ class Reader {
   void issue() {
     if (k_.issue_slot_pct.value_or(0) < 60) { return; }
     say("issue", fmt::format("{} of the issue slots are used", pct(*k_.issue_slot_pct)),
-        "fewer instructions: wider accesses, less address arithmetic, tensor instructions",
+        fmt::format("fewer instructions: {}less address arithmetic, tensor instructions",
+                    wide() ? "" : "wider accesses, "),
         remaining(*k_.issue_slot_pct / 100));
   }
 
@@ -231,7 +255,7 @@ class Reader {
     if (stall("barrier") < 20) { return; }
     say("barrier", fmt::format("{} of warp time waits at a block barrier", pct(stall("barrier"))),
         "fewer or narrower barriers; smaller blocks, so that others fill the wait",
-        remaining(1 - stall("barrier") / 200));
+        without_waits(1 - stall("barrier") / 200));
   }
 
   void queue() {
@@ -239,7 +263,9 @@ class Reader {
     say("memory_queue",
         fmt::format("{} of warp time waits for the queue of memory instructions",
                     pct(stall("lg_throttle"))),
-        "fewer, wider memory instructions", remaining(1 - stall("lg_throttle") / 200));
+        wide() ? "fewer memory instructions: reuse in registers, asynchronous copies"
+               : "fewer, wider memory instructions",
+        remaining(1 - stall("lg_throttle") / 200));
   }
 
   void turnover() {
@@ -247,7 +273,8 @@ class Reader {
     if (lost < 20) { return; }
     say("block_turnover",
         fmt::format("{} of warp time goes to starting and retiring blocks", pct(lost)),
-        "more work per block: loop inside it, or a persistent kernel", remaining(1 - lost / 100));
+        "more work per block: loop inside it, or a persistent kernel",
+        without_waits(1 - lost / 100));
   }
 
   void chain() {
@@ -260,88 +287,53 @@ class Reader {
         "more independent work per warp, more warps, a shorter dependent chain");
   }
 
+  // Loads cannot be wider; nor can none.
+  [[nodiscard]] bool wide() const {
+    return k_.bound.load_width <= 0 || 2 * k_.bound.load_width > kWidest;
+  }
+
   [[nodiscard]] double ceiling() const { return percent(k_.bound.time_us, k_.time_us); }
 
   const KernelResult& k_;
-  double gap_us_;
   std::vector<Finding> found_;
 };
 
-std::string verdict_of(const KernelResult& k, double ceiling) {
-  if (k.bound.name == "stated") { return "a stated duration: nothing is simulated inside"; }
-  const auto figure = fmt::format("{} of the {} ceiling", pct(ceiling), k.bound.name);
-  if (ceiling >= 70) { return figure + ": near the best that this way of doing it can give"; }
-  if (ceiling < 30) {
-    return figure + ": far below; suspect parallelism, coalescing or bank conflicts";
-  }
-  return figure + ": something besides the ceiling costs time";
-}
-
-std::string occupancy_of(const KernelResult& k) {
-  if (!k.theoretical_occupancy_pct) { return {}; }
-  const double o = *k.theoretical_occupancy_pct;
-  const auto figure = fmt::format("{} occupancy", pct(o));
-  if (o >= 50) { return figure + ": enough"; }
-  if (o < 25) { return figure + ": worth a look, unless few warps carry much work each"; }
-  return figure + ": enough if every warp has several independent loads or instructions under way";
-}
-
-std::vector<std::string> checklist_of(const KernelResult& k) {
-  std::vector<std::string> list;
-  const double moved = k.dram_read_bytes.value_or(0) + k.dram_write_bytes.value_or(0);
-  if (const auto least = link(k.bound.chain, "compulsory_bytes")) {
-    list.push_back(fmt::format("bytes moved: {} through DRAM, {} compulsory", human(moved, "bytes"),
-                               human(*least, "bytes")));
-  }
-  if (k.useful_sector_pct) {
-    list.push_back(fmt::format("coalescing: {} sectors per request, {} of their bytes useful",
-                               human(k.sectors_per_request.value_or(0), ""),
-                               pct(*k.useful_sector_pct)));
-  }
-  list.push_back(k.bank_wavefronts_per_request
-                     ? fmt::format("bank conflicts: {} wavefronts per shared-memory request, {} "
-                                   "of them conflicts",
-                                   human(*k.bank_wavefronts_per_request, ""),
-                                   pct(k.bank_conflict_pct.value_or(0)))
-                     : "bank conflicts: no shared-memory access");
-  if (const auto intensity = link(k.bound.chain, "intensity_flop_per_byte")) {
-    list.push_back(
-        fmt::format("dtype: {} FLOP per byte; half the bytes per element would double it",
-                    human(*intensity, "")));
-  }
-  if (k.l2_hit_pct) {
-    list.push_back(fmt::format("L2 reuse: {} of sectors hit; compulsory bytes are {} of L2",
-                               pct(*k.l2_hit_pct), human(k.l2_fit_ratio.value_or(0), "ratio")));
-  }
-  return list;
-}
-
-// The kernels that a gap of this length rivals.
-std::string small_kernels(const result::RunResult& run, double gap_us) {
+// The kernels that their own gaps rival.
+std::string small_kernels(const result::RunResult& run) {
   std::string names;
   for (const auto& k : run.kernels) {
-    if (rivals(gap_us, k)) {
+    if (rivals(k)) {
       names += fmt::format("{}{} ({})", names.empty() ? "" : ", ", k.name, human(k.time_us, "us"));
     }
   }
   return names;
 }
 
+bool saturates(const std::string& mechanism) { return mechanism == "dram" || mechanism == "l2"; }
+
+// What makes a saturated unit do too much explains a kernel's time best, then the unit; where none
+// is, the launches around it. The rest goes by what it could give.
+int rank(const Finding& f, bool saturated) {
+  if (f.mechanism == "launch_gaps") { return saturated ? 3 : 0; }
+  if (!saturated) { return 4; }
+  return f.mechanism == "coalescing" ? 1 : saturates(f.mechanism) ? 2 : 4;
+}
+
 }  // namespace
 
-Diagnosis diagnose(const KernelResult& kernel, const result::Gaps& gaps) {
+Diagnosis diagnose(const KernelResult& kernel) {
   Diagnosis d;
   d.ceiling_pct = percent(kernel.bound.time_us, kernel.time_us);
-  d.verdict = verdict_of(kernel, d.ceiling_pct);
+  d.verdict = verdict_of(kernel);
   d.occupancy = occupancy_of(kernel);
-  d.findings = Reader(kernel, mean_launch_gap(gaps)).findings();
+  d.findings = Reader(kernel).findings();
+  const bool saturated = std::any_of(d.findings.begin(), d.findings.end(),
+                                     [](const Finding& f) { return saturates(f.mechanism); });
   const auto remains = [&](const Finding& f) { return f.estimate_us.value_or(kernel.time_us); };
-  // The launches around it, or a saturated unit, explain the time better than a remedy inside does.
-  const auto rank = [&](const Finding& f) {
-    return f.mechanism == "launch_gaps" ? 0 : f.mechanism == "dram" || f.mechanism == "l2" ? 1 : 2;
-  };
   std::stable_sort(d.findings.begin(), d.findings.end(), [&](const Finding& a, const Finding& b) {
-    return rank(a) != rank(b) ? rank(a) < rank(b) : remains(a) < remains(b);
+    const int first = rank(a, saturated);
+    const int second = rank(b, saturated);
+    return first != second ? first < second : remains(a) < remains(b);
   });
   d.binds = d.findings.empty() ? kernel.bound.name : d.findings.front().mechanism;
   d.checklist = checklist_of(kernel);
@@ -351,18 +343,18 @@ Diagnosis diagnose(const KernelResult& kernel, const result::Gaps& gaps) {
 std::vector<Finding> diagnose_timeline(const result::RunResult& run) {
   std::vector<Finding> findings;
   for (const auto& gap : gap_classes(run.gaps)) {
-    if (gap.name == "tail" || percent(gap.time_us, run.time_us) < 5) { continue; }
+    if (gap.name == "tail" || percent(gap.avoidable_us, run.time_us) < 5) { continue; }
     const double each = gap.time_us / static_cast<double>(std::max<std::int64_t>(1, gap.count));
     const bool launches = gap.name == "launch_bound" || gap.name == "dependency";
     auto evidence = fmt::format("{} in {} gap{} of {} each, {} of the time: {}",
                                 human(gap.time_us, "us"), gap.count, gap.count == 1 ? "" : "s",
                                 human(each, "us"), pct(percent(gap.time_us, run.time_us)),
                                 gap.meaning);
-    if (const auto names = launches ? small_kernels(run, each) : ""; !names.empty()) {
-      evidence += fmt::format("; the gap rivals {}", names);
+    if (const auto names = launches ? small_kernels(run) : ""; !names.empty()) {
+      evidence += fmt::format("; gaps rival {}", names);
     }
     findings.push_back({launches ? "launch_gaps" : gap.name + "_gaps", evidence, gap.remedy,
-                        run.time_us - gap.time_us});
+                        run.time_us - gap.avoidable_us});
   }
   return findings;
 }

@@ -2,7 +2,7 @@
 // Why a kernel (or a whole run) takes as long as it does, read off its figures: mechanisms by name,
 // how much of the evidence each has, what would help and, in closed form, how much it could give.
 // The estimates are labelled as such: they assume that everything else stays as it is, and they
-// never go below the bound.
+// never go below the bound, nor below what the bytes take that the remedy leaves.
 //
 //   too_few_blocks   36 of 132 SMs have a block ... a larger grid: about 21 us (estimate)
 #pragma once
@@ -32,8 +32,7 @@ struct Diagnosis {
   std::vector<std::string> checklist;  // bytes moved, coalescing, bank conflicts, dtype, L2 reuse
 };
 
-// `gaps` are those of the run that the kernel is part of: they may rival a short kernel.
-[[nodiscard]] Diagnosis diagnose(const result::KernelResult& kernel, const result::Gaps& gaps = {});
+[[nodiscard]] Diagnosis diagnose(const result::KernelResult& kernel);
 
 // What the timeline as a whole suffers from: launch gaps, synchronisations, host work.
 [[nodiscard]] std::vector<Finding> diagnose_timeline(const result::RunResult& run);

@@ -35,7 +35,7 @@ std::string findings_text(const std::vector<Finding>& findings, double now_us) {
 }
 
 std::string kernel_section(const KernelResult& k, const result::RunResult& run) {
-  const auto d = diagnose(k, run.gaps);
+  const auto d = diagnose(k);
   std::string out = fmt::format("{}: {}, {} of the kernel time\n", k.name, human(k.time_us, "us"),
                                 human(percent(k.time_total_us, run.kernel_time_us), "pct"));
   out += fmt::format("  binds: {}\n  {}\n", d.binds, d.verdict);
@@ -87,7 +87,7 @@ std::string explain_json(const result::RunResult& run, const std::string& kernel
                {"kernels", Json::array()}};
   for (const auto& k : run.kernels) {
     if (!wanted(k, kernel)) { continue; }
-    const auto d = diagnose(k, run.gaps);
+    const auto d = diagnose(k);
     Json chain = Json::array();
     for (const auto& l : k.bound.chain) { chain.push_back(to_json(l)); }
     json["kernels"].push_back(
@@ -116,7 +116,7 @@ std::string explain_csv(const result::RunResult& run, const std::string& kernel)
   };
   if (kernel.empty()) { add("", diagnose_timeline(run)); }
   for (const auto& k : run.kernels) {
-    if (wanted(k, kernel)) { add(k.name, diagnose(k, run.gaps).findings); }
+    if (wanted(k, kernel)) { add(k.name, diagnose(k).findings); }
   }
   return out;
 }

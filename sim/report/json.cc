@@ -73,6 +73,11 @@ Json figures(const result::RunResult& r) {
   json["message"] = value_of(r.outcome_message);
   json["weakest_values"] = value_of(r.weakest_values);
   json["warnings"] = value_of(r.warnings);
+  json["unfinished"] = Json::array();
+  for (const auto& u : r.unfinished) {
+    json["unfinished"].push_back(Json::object());
+    add_fields(json["unfinished"].back(), u);
+  }
   return json;
 }
 

@@ -14,7 +14,13 @@ Table table_of(const Listing& listing) {
   std::vector<Table::Column> columns;
   for (const auto& c : listing.columns) { columns.push_back({c, Table::Align::Left}); }
   Table table(columns);
-  for (const auto& row : listing.rows) { table.add(row); }
+  std::string above;
+  for (auto row : listing.rows) {
+    const std::string first = row.front();
+    if (listing.grouped && first == above) { row.front().clear(); }
+    above = first;
+    table.add(row);
+  }
   return table;
 }
 

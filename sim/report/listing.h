@@ -11,6 +11,7 @@ namespace wavetail::report {
 struct Listing {
   std::vector<std::string> columns;
   std::vector<std::vector<std::string>> rows;  // as many cells as columns
+  bool grouped = false;  // for people, a first cell that the row above has too is left blank
 };
 
 [[nodiscard]] std::string listing_text(const Listing& listing);

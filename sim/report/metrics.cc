@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "report/metrics.h"
 
+#include <fmt/format.h>
+
 #include <string_view>
+#include <type_traits>
 #include <utility>
 
 #include "result/describe.h"
@@ -41,19 +44,13 @@ constexpr std::pair<std::string_view, std::string_view> kNsightNames[] = {
     {"issue_slot_pct", "smsp__issue_active.avg.pct_of_peak_sustained_active"},
     {"fp32_pct", "sm__inst_executed_pipe_fma.avg.pct_of_peak_sustained_active"},
     {"tensor_pct", "sm__pipe_tensor_cycles_active.avg.pct_of_peak_sustained_active"},
-    {"selected", "smsp__average_warps_issue_stalled_selected_per_issue_active"},
-    {"not_selected", "smsp__average_warps_issue_stalled_not_selected_per_issue_active"},
-    {"long_scoreboard", "smsp__average_warps_issue_stalled_long_scoreboard_per_issue_active"},
-    {"short_scoreboard", "smsp__average_warps_issue_stalled_short_scoreboard_per_issue_active"},
-    {"wait", "smsp__average_warps_issue_stalled_wait_per_issue_active"},
-    {"math_pipe_throttle", "smsp__average_warps_issue_stalled_math_pipe_throttle_per_issue_active"},
-    {"lg_throttle", "smsp__average_warps_issue_stalled_lg_throttle_per_issue_active"},
-    {"mio_throttle", "smsp__average_warps_issue_stalled_mio_throttle_per_issue_active"},
-    {"barrier", "smsp__average_warps_issue_stalled_barrier_per_issue_active"},
-    {"branch_resolving", "smsp__average_warps_issue_stalled_branch_resolving_per_issue_active"},
-    {"gmma", "smsp__average_warps_issue_stalled_gmma_per_issue_active"},
-    {"drain", "smsp__average_warps_issue_stalled_drain_per_issue_active"},
 };
+
+// What it calls the share of warps in a state; it has none for `start` and `exit`.
+std::string nsight_stall(std::string_view reason) {
+  if (reason == "start" || reason == "exit") { return {}; }
+  return fmt::format("smsp__warp_issue_stalled_{}_per_warp_active.pct", reason);
+}
 
 std::string nsight_name(std::string_view key) {
   for (const auto& [ours, theirs] : kNsightNames) {
@@ -64,11 +61,15 @@ std::string nsight_name(std::string_view key) {
 
 template <class T>
 void collect(std::vector<Metric>& all, const std::string& prefix, const T& object, bool shares) {
+  const bool stalls = std::is_same_v<T, result::StallCycles>;
   result::describe(
       [&](std::string_view key, const auto&, std::string_view unit, std::string_view sentence) {
         // Top-level figures speak of the whole run; Nsight Compute knows kernels.
         all.push_back({prefix + std::string(key), shares ? "pct" : std::string(unit),
-                       std::string(sentence), prefix.empty() ? "" : nsight_name(key)});
+                       std::string(sentence),
+                       prefix.empty() ? ""
+                       : stalls       ? nsight_stall(key)
+                                      : nsight_name(key)});
       },
       object);
 }
@@ -82,6 +83,7 @@ std::vector<Metric> metrics() {
   collect(all, "kernels[].", result::KernelResult{}, false);
   collect(all, "kernels[].stall_pct.", result::StallCycles{}, true);
   collect(all, "kernels[].slot_pct.", result::SlotCycles{}, true);
+  collect(all, "unfinished[].", result::Unfinished{}, false);
   all.push_back({"kernels[].bound.name", "", "the highest closed-form ceiling", ""});
   all.push_back({"kernels[].bound.time_us", "us", "what it allows at best", ""});
   all.push_back({"kernels[].bound.chain", "", "every ceiling and what led to it", ""});

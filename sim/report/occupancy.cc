@@ -88,6 +88,10 @@ std::string occupancy_text(const gpu::GpuSpec& gpu, const Launch& l, const Occup
   if (o.waves > 0) {
     table.add({"waves", fmt::format("{} for {} blocks, {} full", o.waves, l.grid,
                                     unit::human(o.wave_efficiency_pct, "pct"))});
+  } else if (l.grid > 0) {
+    table.add({"waves", fmt::format("unknown for {} blocks: a compute capability has no number of "
+                                    "SMs; name a GPU",
+                                    l.grid)});
   }
   return out + table.text(0);
 }

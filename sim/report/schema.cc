@@ -77,6 +77,7 @@ Json figures() {
   props["message"] = or_null("string");
   props["weakest_values"] = type_of(std::vector<std::string>{});
   props["warnings"] = type_of(std::vector<std::string>{});
+  props["unfinished"] = list_of(object_of(properties(result::Unfinished{})));
   return props;
 }
 

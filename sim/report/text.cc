@@ -39,6 +39,16 @@ std::string gap_note(const GapClass& gap) {
                      human(gap.time_us / static_cast<double>(gap.count), "us"));
 }
 
+// What a launch had done when the run was cut short.
+std::string progress(const result::Unfinished& u) {
+  if (u.blocks == 0) { return "still running: a stated duration"; }
+  return fmt::format(
+      "still running: {} of {} blocks done, {} warp instructions, DRAM {} read, {} "
+      "written",
+      u.blocks_done, u.blocks, human(u.warp_instructions, ""), human(u.dram_read_bytes, "bytes"),
+      human(u.dram_write_bytes, "bytes"));
+}
+
 // The kernels worth a section of their own: the largest, at most four, each at least 5 % of the
 // kernel time.
 std::vector<const KernelResult*> large_kernels(const RunResult& run) {
@@ -102,14 +112,20 @@ std::string time_text(const RunResult& run) {
              fmt::format("{} launch{} of {}", launches(run), launches(run) == 1 ? "" : "es",
                          plural(static_cast<std::int64_t>(run.kernels.size()), "kernel")),
              ""});
+  for (const auto& u : run.unfinished) {
+    table.add({"  cut off", human(u.ran_us, "us"), one_decimal(percent(u.ran_us, run.time_us)),
+               u.kernel, progress(u)});
+  }
+  const bool nothing_ran = run.kernels.empty() && run.unfinished.empty();
   for (const auto& gap : gap_classes(run.gaps)) {
     if (gap.time_us <= 0) { continue; }
     table.add({"  " + gap.name, human(gap.time_us, "us"),
-               one_decimal(percent(gap.time_us, run.time_us)), gap_note(gap), gap.meaning});
+               one_decimal(percent(gap.time_us, run.time_us)), gap_note(gap),
+               nothing_ran ? "no kernel has begun" : gap.meaning});
   }
   std::string out = table.text(0);
   for (const auto& gap : gap_classes(run.gaps)) {
-    if (gap.name == "tail" || percent(gap.time_us, run.time_us) < 1) { continue; }
+    if (gap.name == "tail" || percent(gap.avoidable_us, run.time_us) < 1) { continue; }
     out += fmt::format("What to do about {} gaps: {}.\n", gap.name, gap.remedy);
   }
   if (run.mbu_pct) { out += fmt::format("MBU {}", one_decimal(*run.mbu_pct)); }

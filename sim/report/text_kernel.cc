@@ -43,6 +43,20 @@ std::string simulated(const KernelResult& k, const ChainLink& l) {
   return {};
 }
 
+// A ceiling so far from the time that it explains none of it. JSON and `expect` have it all the
+// same.
+bool says_nothing(const KernelResult& k, const ChainLink& l) {
+  constexpr double kFar = 1000;
+  return l.unit == "us" && kFar * l.value < k.time_us;
+}
+
+// What binds and its evidence, unless the verdict has just said so.
+std::string because(const Diagnosis& d) {
+  const bool said = d.binds == "dram" && d.verdict.find("DRAM binds") != std::string::npos;
+  return d.findings.empty() || said ? ""
+                                    : fmt::format("; {}: {}", d.binds, d.findings.front().evidence);
+}
+
 std::string launch_line(const KernelResult& k) {
   std::string out = fmt::format("{} blocks of {} threads", k.grid, k.block);
   if (k.cluster > 1) { out += fmt::format(" in clusters of {}", k.cluster); }
@@ -110,6 +124,7 @@ std::string chain_text(const KernelResult& k, int indent) {
                {"from", Table::Align::Left}});
   for (const auto& l : k.bound.chain) {
     const bool binds = l.key == k.bound.name + "_us";
+    if (!binds && says_nothing(k, l)) { continue; }
     table.add({(binds ? "* " : "  ") + l.name, human(l.value, l.unit), simulated(k, l),
                fmt::format("{}: {}", l.formula, l.inputs)});
   }
@@ -121,13 +136,11 @@ std::string kernel_text(const KernelResult& k, const result::RunResult& run) {
                                 k.role.empty() || k.role == k.name ? "" : " (" + k.role + ")",
                                 k.launches, k.launches == 1 ? "" : "es", human(k.time_us, "us"),
                                 human(percent(k.time_total_us, run.kernel_time_us), "pct"));
-  const auto d = diagnose(k, run.gaps);
+  const auto d = diagnose(k);
   const auto line = [&](std::string_view label, const std::string& text) {
     if (!text.empty()) { out += fmt::format("  {:<10} {}\n", label, wrapped(text, 100, 13)); }
   };
-  line("verdict", d.verdict + (d.findings.empty() ? ""
-                                                  : fmt::format("; {}: {}", d.binds,
-                                                                d.findings.front().evidence)));
+  line("verdict", d.verdict + because(d));
   if (!k.note.empty()) { line("chosen", k.note); }
   if (k.bound.name == "stated") { return out; }
   line("launch", launch_line(k));

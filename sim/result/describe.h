@@ -57,6 +57,20 @@ void describe(V&& v, const Gaps& g) {
   v("sync_count", g.sync_count, "", "gaps of that class");
   v("host_count", g.host_count, "", "gaps of that class");
   v("dependency_count", g.dependency_count, "", "gaps of that class");
+  v("startup_us", g.startup_us, "us",
+    "the part of launch_bound that lies before the first kernel of the run");
+}
+
+template <class V>
+void describe(V&& v, const Unfinished& u) {
+  v("kernel", u.kernel, "", "the kernel that was running when the run was cut short");
+  v("started_us", u.started_us, "us", "when its first block was dispatched");
+  v("ran_us", u.ran_us, "us", "how long it had run");
+  v("blocks", u.blocks, "blocks", "blocks of the launch");
+  v("blocks_done", u.blocks_done, "blocks", "of them, retired");
+  v("warp_instructions", u.warp_instructions, "", "warp instructions issued so far");
+  v("dram_read_bytes", u.dram_read_bytes, "bytes", "read from DRAM so far");
+  v("dram_write_bytes", u.dram_write_bytes, "bytes", "written to DRAM so far");
 }
 
 // The part of a kernel's figures that speaks of memory, from DRAM to the banks of shared memory.
@@ -67,7 +81,8 @@ void describe_memory(V&& v, const KernelResult& k) {
   v("dram_gbps", k.dram_gbps, "GB/s", "DRAM bytes / time");
   v("dram_pct", k.dram_pct, "pct", "DRAM bytes / (time x pin bandwidth)");
   v("useful_gbps", k.useful_gbps, "GB/s", "bytes that lanes asked for / time");
-  v("l1_hit_pct", k.l1_hit_pct, "pct", "load sectors found in L1");
+  v("l1_hit_pct", k.l1_hit_pct, "pct",
+    "load sectors found in L1; those of streaming loads, which skip it, are misses");
   v("l2_hit_pct", k.l2_hit_pct, "pct", "sectors found in L2, loads and stores");
   v("l2_sectors", k.l2_sectors, "", "32 B sectors asked of L2");
   v("sectors_per_request", k.sectors_per_request, "", "32 B sectors per warp load or store");
@@ -114,7 +129,7 @@ void describe(V&& v, const KernelResult& k) {
     "mean resident warps of an active SM / the warps that fit");
   v("limiters", k.limiters, "", "every resource that limits the blocks per SM");
   describe_memory(v, k);
-  v("warp_instructions", k.warp_instructions, "", "warp instructions issued");
+  v("warp_instructions", k.warp_instructions, "", "warp instructions issued, per launch");
   v("active_lanes_pct", k.active_lanes_pct, "pct",
     "lanes active per warp instruction / lanes of a warp");
   v("issue_slot_pct", k.issue_slot_pct, "pct", "issue slots used on active SMs");
@@ -125,6 +140,10 @@ void describe(V&& v, const KernelResult& k) {
   v("fragment_fill_pct", k.fragment_fill_pct, "pct", "rows of a tensor tile that carry data");
   v("l2_fit_ratio", k.l2_fit_ratio, "ratio", "compulsory bytes / L2 capacity");
   v("time_over_bound", k.time_over_bound, "ratio", "time / the highest closed-form ceiling");
+  v("traffic_us", k.traffic_us, "us",
+    "least time for the bytes really moved: DRAM at the pins' rate, crossbar and L2 at theirs");
+  v("gap_us", k.gap_us, "us",
+    "device idle before a launch (launch_bound, dependency), mean; not before the run's first");
   v("clock_mhz", k.clock_mhz, "MHz", "SM clock");
   v("power_w", k.power_w, "W", "average board power");
 }

@@ -29,6 +29,9 @@ struct Bound {
   std::string name;
   double time_us = 0;            // no result may be faster
   std::vector<ChainLink> chain;  // every ceiling and what led to it, the binding one included
+  // Bytes per second that ports and slices of the L2 can bring to the SMs, and take from them.
+  double l2_to_sms = 0, sms_to_l2 = 0;
+  double load_width = 0;  // bytes per lane of the program's loads, mean; 0: it has none
 };
 
 // Warp-cycles by state, Nsight Compute's names, in SM cycles. The sum is the kernel's resident
@@ -123,6 +126,10 @@ struct KernelResult {
   std::map<std::string, double> slot_pct;   // issued, stalled, no_warp, not_reached
   Bound bound;
   std::optional<double> time_over_bound;  // time_us / bound.time_us
+  // What the bytes that really moved take at least; the bound counts those that no cache can spare.
+  std::optional<double> traffic_us;
+  std::optional<double> gap_us;  // idle device before a launch of it; see describe.h
+  bool from_graphs = false;      // every launch of it was a node of a graph
   double clock_mhz = 0;
   std::optional<double> power_w;
   Counters counters;  // mean per launch is counters / launches
@@ -131,6 +138,8 @@ struct KernelResult {
 struct Gaps {
   double launch_bound_us = 0, sync_us = 0, host_us = 0, dependency_us = 0, tail_us = 0;
   std::int64_t launch_bound_count = 0, sync_count = 0, host_count = 0, dependency_count = 0;
+  double startup_us = 0;     // part of launch_bound_us
+  bool from_graphs = false;  // every launch of the run was a node of a graph
 
   [[nodiscard]] double total_us() const {
     return launch_bound_us + sync_us + host_us + dependency_us + tail_us;
@@ -149,6 +158,14 @@ struct ExpectationResult {
 };
 
 enum class Outcome { Complete, Hang, OverBudget, Interrupted };
+
+// A launch that was on the device when the run was cut short, and what it had done by then.
+struct Unfinished {
+  std::string kernel;
+  double started_us = 0, ran_us = 0;
+  std::int64_t blocks = 0, blocks_done = 0;  // 0 blocks: a stand-in of stated duration
+  double warp_instructions = 0, dram_read_bytes = 0, dram_write_bytes = 0;
+};
 
 // One bar of a trace (--trace).
 struct Interval {
@@ -171,7 +188,8 @@ struct RunResult {
   Outcome outcome = Outcome::Complete;
   std::string outcome_message;  // hang report, budget that was hit
   std::vector<std::string> warnings;
-  std::vector<Interval> trace;  // filled only when asked for
+  std::vector<Unfinished> unfinished;  // in the order of their calls; empty in a complete run
+  std::vector<Interval> trace;         // filled only when asked for
   std::int64_t events = 0;
 };
 

@@ -31,6 +31,11 @@ constexpr double kBytesPerL1Line = 16;
 constexpr double kBytesPerL2Page = 32;  // two entries of the page table, never more than half full
 constexpr double kBytesPerBank = 16;
 
+std::string events(std::int64_t n) {
+  return n % 1'000'000 == 0 ? std::to_string(n / 1'000'000) + " million events"
+                            : std::to_string(n) + (n == 1 ? " event" : " events");
+}
+
 std::string in_millions(double n) {
   return std::to_string(static_cast<std::int64_t>(n / 1e6 + 0.5)) + " million";
 }
@@ -69,20 +74,19 @@ double machine_bytes(const gpu::GpuSpec& gpu) {
 Watch::Watch(const Control& control)
     : control_(control), start_(std::chrono::steady_clock::now()) {}
 
-std::optional<std::string> Watch::look(std::int64_t events, std::int64_t& counted,
+std::optional<std::string> Watch::look(std::int64_t so_far, std::int64_t& counted,
                                        Outcome& outcome) {
-  const std::int64_t all = events_ += events - counted;
-  counted = events;
+  const std::int64_t all = events_ += so_far - counted;
+  counted = so_far;
   if (control_.cancelled != nullptr && control_.cancelled->load(std::memory_order_relaxed)) {
     outcome = Outcome::Interrupted;
-    return "interrupted";
+    return "a signal ended the run";
   }
   const Budget& b = control_.budget;
   outcome = Outcome::OverBudget;
   if (all > b.max_events.value_or(kDefaultMaxEvents)) {
-    return "the budget of " +
-           in_millions(static_cast<double>(b.max_events.value_or(kDefaultMaxEvents))) +
-           " events is spent (--max-events)";
+    return "the budget of " + events(b.max_events.value_or(kDefaultMaxEvents)) +
+           " is spent (--max-events)";
   }
   const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - start_;
   if (b.max_time_s && elapsed.count() > *b.max_time_s) {

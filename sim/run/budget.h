@@ -26,9 +26,9 @@ class Watch {
  public:
   explicit Watch(const Control& control);
 
-  // Looks at all limits; `events` is the count of one run so far, `counted` what it has reported
-  // before.
-  [[nodiscard]] std::optional<std::string> look(std::int64_t events, std::int64_t& counted,
+  // Looks at all limits; `so_far` counts the events of one run, `counted` those that it has
+  // reported before.
+  [[nodiscard]] std::optional<std::string> look(std::int64_t so_far, std::int64_t& counted,
                                                 result::Outcome& outcome);
 
   // Why a scenario with these needs cannot be run within the limits; empty if it can. Of events

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "run/collect.h"
 
+#include <algorithm>
 #include <cmath>
 
 #include "bound/bound.h"
@@ -8,12 +9,14 @@
 #include "host/gaps.h"
 #include "isa/tensor.h"
 #include "result/describe.h"
+#include "run/warnings.h"
 
 namespace wavetail::run {
 
 using result::Counters;
 using result::KernelResult;
 using result::RunResult;
+using unit::Duration;
 
 namespace {
 
@@ -91,7 +94,7 @@ void set_memory_figures(KernelResult& k, const Counters& c, const gpu::GpuSpec& 
   k.useful_gbps = share(
       real(c.useful_load_bytes + c.useful_store_bytes + c.tma_fetch_bytes + c.tma_store_bytes),
       total_ps, 1e3);
-  k.l1_hit_pct = share(real(c.l1_hit_sectors), real(c.l1_sectors));
+  k.l1_hit_pct = share(real(c.l1_hit_sectors), real(c.load_sectors));
   k.l2_sectors = real(c.l2_read_sectors + c.l2_write_sectors) / launches;
   k.l2_hit_pct = share(real(c.l2_hit_sectors), real(c.l2_read_sectors + c.l2_write_sectors));
   const double requests = real(c.load_requests + c.store_requests);
@@ -104,6 +107,34 @@ void set_memory_figures(KernelResult& k, const Counters& c, const gpu::GpuSpec& 
     k.little_error_pct = std::abs(c.in_flight_byte_ps / real(c.latency_ps_sum) - 1) * 100;
   }
   k.tflops = share(c.flops, total_ps, 1);
+  k.warp_instructions = real(c.warp_instructions) / launches;
+}
+
+// The bytes that really moved, at the rates of pins, ports and slices.
+void set_traffic(KernelResult& k, const gpu::GpuSpec& gpu) {
+  const double launches = real(k.launches);
+  const auto us = [&](double bytes, double rate) {
+    return rate > 0 ? bytes / launches / rate * 1e6 : 0;
+  };
+  const Counters& c = k.counters;
+  k.traffic_us = std::max(
+      {us(real(c.dram_read_bytes + c.dram_write_bytes), real(gpu.hbm.bandwidth.count())),
+       us(real(c.ingress_bytes), k.bound.l2_to_sms), us(real(c.egress_bytes), k.bound.sms_to_l2)});
+}
+
+// Compulsory bytes over the capacity of L2: as the template states them, or from the closed form.
+std::optional<double> l2_fit(const kernel::Kernel& kernel, const result::Bound& bound,
+                             const gpu::GpuSpec& gpu) {
+  const double capacity = real(gpu.l2.capacity.count());
+  if (kernel.compulsory_read || kernel.compulsory_write) {
+    return real(kernel.compulsory_read.value_or(unit::Bytes{}).count() +
+                kernel.compulsory_write.value_or(unit::Bytes{}).count()) /
+           capacity;
+  }
+  for (const result::ChainLink& link : bound.chain) {
+    if (link.key == "compulsory_bytes") { return link.value / capacity; }
+  }
+  return std::nullopt;
 }
 
 KernelResult kernel_result(const scenario::Scenario& s, std::size_t n, const KernelAccount& a) {
@@ -120,7 +151,8 @@ KernelResult kernel_result(const scenario::Scenario& s, std::size_t n, const Ker
   k.counters = a.counters;
   const bool simulated = !kernel.duration;
   bound::Caches caches;
-  caches.in_l2_at_start = real(a.l2_bytes_at_start);
+  // The mean: the bound is one of the mean time.
+  caches.in_l2_at_start = real(a.l2_bytes_at_start) / real(a.launches);
   k.bound = bound::bound_of(kernel, s.gpu, a.fit, caches);
   if (k.bound.time_us > 0) { k.time_over_bound = k.time_us / k.bound.time_us; }
   if (simulated) {
@@ -128,11 +160,8 @@ KernelResult kernel_result(const scenario::Scenario& s, std::size_t n, const Ker
     set_sm_figures(k, a.counters, s.gpu, a.fit);
     set_memory_figures(k, a.counters, s.gpu, real(a.time.count()));
     set_shared_memory_figures(k, a.counters);
-    if (kernel.compulsory_read || kernel.compulsory_write) {
-      const double bytes = real(kernel.compulsory_read.value_or(unit::Bytes{}).count() +
-                                kernel.compulsory_write.value_or(unit::Bytes{}).count());
-      k.l2_fit_ratio = bytes / real(s.gpu.l2.capacity.count());
-    }
+    set_traffic(k, s.gpu);
+    k.l2_fit_ratio = l2_fit(kernel, k.bound, s.gpu);
   }
   return k;
 }
@@ -148,6 +177,41 @@ void set_gaps(RunResult& r, const host::Idle& idle) {
   r.gaps.sync_count = idle.sync_count;
   r.gaps.host_count = idle.host_count;
   r.gaps.dependency_count = idle.dependency_count;
+  r.gaps.startup_us = unit::microseconds(idle.startup);
+}
+
+// By kernel of the scenario: idle time before its launches, and whether graphs made all of them.
+struct Launching {
+  Duration gaps;
+  std::int64_t followers = 0;  // its launches but the first of the run
+  bool from_graphs = true;
+};
+
+std::vector<Launching> launching(const scenario::Scenario& s, const host::Log& log,
+                                 const host::Idle& idle) {
+  std::vector<Launching> all(s.kernels.size());
+  for (std::size_t i = 0; i < log.launches.size(); ++i) {
+    const host::LaunchRecord& l = log.launches[i];
+    Launching& of = all[static_cast<std::size_t>(l.kernel)];
+    of.gaps += idle.before[i];
+    of.followers += i == idle.first ? 0 : 1;
+    of.from_graphs = of.from_graphs && log.spans[l.call].kind == host::SpanKind::GraphCall;
+  }
+  return all;
+}
+
+void set_unfinished(RunResult& r, const scenario::Scenario& s, const Happened& happened) {
+  for (const CutOff& c : happened.cut_off) {
+    const host::LaunchRecord& l = happened.log.launches[c.record];
+    r.unfinished.push_back({.kernel = s.kernels[static_cast<std::size_t>(l.kernel)].name,
+                            .started_us = unit::microseconds(l.started - unit::Time{}),
+                            .ran_us = unit::microseconds(happened.end - l.started),
+                            .blocks = c.blocks,
+                            .blocks_done = c.blocks_done,
+                            .warp_instructions = real(c.counters.warp_instructions),
+                            .dram_read_bytes = real(c.counters.dram_read_bytes),
+                            .dram_write_bytes = real(c.counters.dram_write_bytes)});
+  }
 }
 
 void set_confidence(RunResult& r, const gpu::GpuSpec& gpu) {
@@ -214,14 +278,22 @@ RunResult collect(const scenario::Scenario& s, const Happened& happened, bool tr
   r.events = happened.events;
   r.outcome = happened.outcome;
   r.outcome_message = happened.message;
+  r.warnings = warnings_of(s);
   set_confidence(r, s.gpu);
+  const host::Idle idle = host::account_for_gaps(happened.log, happened.end);
+  const std::vector<Launching> launches = launching(s, happened.log, idle);
+  r.gaps.from_graphs = true;
   for (const std::size_t k : launch_order(s, happened.log)) {
-    if (happened.kernels[k].launches > 0) {
-      r.kernels.push_back(kernel_result(s, k, happened.kernels[k]));
-      r.kernel_time_us += r.kernels.back().time_total_us;
-    }
+    if (happened.kernels[k].launches == 0) { continue; }
+    r.kernels.push_back(kernel_result(s, k, happened.kernels[k]));
+    KernelResult& made = r.kernels.back();
+    made.gap_us = share(unit::microseconds(launches[k].gaps), real(launches[k].followers), 1);
+    made.from_graphs = launches[k].from_graphs;
+    r.gaps.from_graphs = r.gaps.from_graphs && made.from_graphs;
+    r.kernel_time_us += made.time_total_us;
   }
-  set_gaps(r, host::account_for_gaps(happened.log, happened.end));
+  set_gaps(r, idle);
+  set_unfinished(r, s, happened);
   if (s.model_bytes) {
     r.mbu_pct = share(real(s.model_bytes->count()),
                       r.time_us * 1e-6 * real(s.gpu.hbm.bandwidth.count()));

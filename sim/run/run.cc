@@ -31,7 +31,10 @@ RunResult run_one(const scenario::Scenario& scenario, const Control& control, Wa
       [&](std::int64_t events, result::Outcome& outcome) {
         return watch.look(events, counted, outcome);
       },
-      known);
+      known,
+      // A budget below that is kept to the event.
+      std::clamp<std::int64_t>(control.budget.max_events.value_or(kEventsBetweenLooks), 1,
+                               kEventsBetweenLooks));
   if (left != nullptr) { *left = std::move(happened.replay); }
   return collect(scenario, happened, control.trace);
 }

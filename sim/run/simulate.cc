@@ -16,7 +16,6 @@ using result::Outcome;
 
 namespace {
 
-constexpr std::int64_t kEventsBetweenChecks = 1 << 14;
 constexpr std::size_t kHangLines = 12;
 
 void collect_streams(const std::vector<host::Item>& items, std::set<int>& streams) {
@@ -50,7 +49,7 @@ void add(KernelAccount& account, const sm::Launch& launch) {
   const auto reached = std::count_if(launch.presence.begin(), launch.presence.end(),
                                      [](const sm::Presence& p) { return p.reached; });
   account.sms_reached = std::max<std::int64_t>(account.sms_reached, reached);
-  account.l2_bytes_at_start = std::max(account.l2_bytes_at_start, launch.l2_bytes_at_start);
+  account.l2_bytes_at_start += launch.l2_bytes_at_start;
 }
 
 // Simulating is waiting for the host's memory: what the next events will touch is asked for early.
@@ -69,6 +68,15 @@ std::string hang_report(const device::Machine& machine) {
   return text;
 }
 
+std::vector<CutOff> cut_off(const host::Host& host) {
+  std::vector<CutOff> all;
+  for (const auto& [record, launch] : host.running()) {
+    const std::int64_t blocks = launch->kernel->duration ? 0 : launch->blocks;
+    all.push_back({record, blocks, launch->retired, launch->counters});
+  }
+  return all;
+}
+
 }  // namespace
 
 bool same_kernels_and_machine(const scenario::Scenario& a, const scenario::Scenario& b) {
@@ -77,8 +85,8 @@ bool same_kernels_and_machine(const scenario::Scenario& a, const scenario::Scena
          a.simulation.seed == b.simulation.seed;
 }
 
-Happened simulate(const scenario::Scenario& scenario, const Stop& stop,
-                  const device::Replay* known) {
+Happened simulate(const scenario::Scenario& scenario, const Stop& stop, const device::Replay* known,
+                  std::int64_t events_between_looks) {
   Happened happened;
   happened.kernels.resize(scenario.kernels.size());
   event::Wheel wheel;
@@ -104,7 +112,7 @@ Happened simulate(const scenario::Scenario& scenario, const Stop& stop,
       machine.handle(e);
     }
     if (--until_check < 0) {
-      until_check = kEventsBetweenChecks;
+      until_check = events_between_looks - 1;
       if (!machine.fault().empty()) { break; }
       if (auto why = stop(wheel.popped(), happened.outcome)) {
         happened.message = *why;
@@ -123,6 +131,7 @@ Happened simulate(const scenario::Scenario& scenario, const Stop& stop,
     happened.kernels[k].fit = host.fit(static_cast<int>(k));
   }
   happened.log = host.log();
+  happened.cut_off = cut_off(host);
   happened.end = happened.outcome == Outcome::Complete ? host.end() : wheel.now();
   happened.events = wheel.popped();
   happened.replay = std::move(machine.replay());

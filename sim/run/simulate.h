@@ -24,13 +24,21 @@ struct KernelAccount {
   unit::Duration time;                 // summed over launches
   result::Counters counters;           // summed over launches
   std::int64_t sms_reached = 0;        // most of any launch
-  std::int64_t l2_bytes_at_start = 0;  // of the kernel's arrays held in L2, most of any launch
+  std::int64_t l2_bytes_at_start = 0;  // of the kernel's arrays held in L2, summed over launches
   occupancy::Occupancy fit;
+};
+
+// A launch that was on the device when the run ended early.
+struct CutOff {
+  std::size_t record = 0;  // of the log
+  std::int64_t blocks = 0, blocks_done = 0;
+  result::Counters counters;
 };
 
 struct Happened {
   std::vector<KernelAccount> kernels;  // as in the scenario
   host::Log log;
+  std::vector<CutOff> cut_off;
   unit::Time end;
   std::int64_t events = 0;
   device::Replay replay;  // what its launches did, for a run of the same kernels
@@ -42,9 +50,13 @@ struct Happened {
 using Stop = std::function<std::optional<std::string>(std::int64_t events,
                                                       result::Outcome& outcome)>;
 
+// Events from one look at `stop` to the next, unless there is a reason to look more often.
+inline constexpr std::int64_t kEventsBetweenLooks = 1 << 14;
+
 // `known`: what launches did in another run with the same machine, kernels and way of simulating.
 [[nodiscard]] Happened simulate(const scenario::Scenario& scenario, const Stop& stop,
-                                const device::Replay* known = nullptr);
+                                const device::Replay* known = nullptr,
+                                std::int64_t events_between_looks = kEventsBetweenLooks);
 
 // Whether the two differ at most in what the host does, so that one's launches can stand for the
 // other's.

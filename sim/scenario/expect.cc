@@ -11,6 +11,7 @@
 #include "result/describe.h"
 #include "result/lookup.h"
 #include "scenario/keys.h"
+#include "scenario/words.h"
 
 namespace wavetail::scenario {
 
@@ -111,6 +112,27 @@ bool names_a_chain(const RunResult& run, std::string_view path) {
          path.starts_with("closed_form.");
 }
 
+// Whether some kernel or variant could have such a figure, whatever its name.
+bool may_exist(std::string_view path) {
+  std::string_view rest = path;
+  const bool variant = take(rest, {"variants."});
+  if (!variant && !take(rest, {"kernels."})) {
+    return !result::find_figures(RunResult{}, path).empty() || path.starts_with("closed_form.");
+  }
+  Scenario any;
+  any.kernels.resize(1);
+  for (auto dot = rest.find('.'); dot != std::string_view::npos; dot = rest.find('.', dot + 1)) {
+    const std::string_view below = rest.substr(dot + 1);
+    any.kernels.front().name = std::string(rest.substr(0, dot));
+    if (variant
+            ? may_exist(below)
+            : below.starts_with("bound.") || !result::find_figures(skeleton(any), path).empty()) {
+      return true;
+    }
+  }
+  return false;
+}
+
 class ExpectReader {
  public:
   ExpectReader(RunResult run, config::Diagnostics& diagnostics)
@@ -138,10 +160,8 @@ class ExpectReader {
  private:
   bool known(const std::string& path, const config::Place& place) {
     if (!result::find_figures(run_, path).empty() || names_a_chain(run_, path)) { return true; }
-    // Kernels with mistakes are not there: their figures are no mistake of the expectation's.
-    if (!complete_ && (path.starts_with("kernels.") || path.starts_with("variants."))) {
-      return false;
-    }
+    // Kernels with mistakes are not there: being of one of them is no mistake of the expectation's.
+    if (!complete_ && may_exist(path)) { return false; }
     const auto near = result::paths_near(run_, path);
     diagnostics_.error(place, "unknown figure '" + path + "'" + base::hint(path, near, false));
     return false;
@@ -213,16 +233,37 @@ class ExpectReader {
     }
     const config::Node& node = config::plain(at.node);
     for (const config::Node& item : node.items) {
-      e.text += (e.text.empty() ? "" : ", ") +
-                config::text({item, at.path, diagnostics_}).value_or("");
+      e.text += (e.text.empty() ? "" : ", ") + word({item, at.path, diagnostics_}, e.path);
     }
-    if (!node.is_list()) { e.text = config::text(at).value_or(""); }
+    if (!node.is_list()) { e.text = word({node, at.path, diagnostics_}, e.path); }
     e.wanted = e.text;
+  }
+
+  // One of the words that the figure can be; a text may join several of them as results do.
+  static std::string word(const At& at, const std::string& path) {
+    const auto all = words_of(path);
+    const auto text = config::text(at);
+    if (!text || all.empty()) { return text.value_or(""); }
+    for (std::string_view rest = *text; !rest.empty();) {
+      const auto end = std::min(rest.find(", "), rest.size());
+      config::Node one = at.node;
+      one.text = std::string(rest.substr(0, end));
+      if (!config::choice({one, at.path, at.diagnostics}, all)) { return {}; }
+      rest.remove_prefix(std::min(end + 2, rest.size()));
+    }
+    return *text;
   }
 
   void known_miss(const MapReader& map, Expectation& e) {
     std::string id;
-    if (map.read_text("known_miss", id)) { e.known_miss = id; }
+    if (!map.read_text("known_miss", id)) { return; }
+    const auto ids = deviation_ids();
+    if (std::find(ids.begin(), ids.end(), id) == ids.end()) {
+      map.at("known_miss")
+          .complain("'" + id + "' is no id of docs/deviations.md" + base::hint(id, ids, false));
+      return;
+    }
+    e.known_miss = id;
   }
 
   void map(const At& at, Expectation& e) {

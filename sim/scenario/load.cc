@@ -86,6 +86,9 @@ std::vector<NamedSettings> all_variants(const config::Node& root, Diagnostics& d
   auto all = read_variants(root.find("variants"), diagnostics);
   std::set<std::string> names;
   for (const NamedSettings& variant : all) { names.insert(variant.name); }
+  if (names.contains("")) {
+    At{*root.find("variants"), "variants", diagnostics}.complain("a variant needs a name");
+  }
   for (NamedSettings& point : read_sweep(root.find("sweep"), diagnostics)) {
     if (!names.insert(point.name).second) {
       At{*root.find("sweep"), "sweep", diagnostics}.complain("there are two variants named '" +

@@ -192,9 +192,17 @@ void ProgramReader::read_diverge(const At& at, kernel::Program& out) const {
   if (!op.bodies.empty()) { out.push_back(std::move(op)); }
 }
 
+bool ProgramReader::can_diverge(const At& at, bool lanes) const {
+  if (most_ways(lanes) >= 2) { return true; }
+  at.complain(std::string("only one ") + (lanes ? "lane" : "warp") +
+              " comes here: nothing can diverge");
+  return false;
+}
+
 // `ways` like branches.
 void ProgramReader::read_ways(const MapReader& map, bool lanes, Op& op) const {
   std::int64_t count = 0;
+  if (!can_diverge(map.at("ways"), lanes)) { return; }
   if (!map.read("ways", count, {"2", std::to_string(most_ways(lanes))})) { return; }
   const kernel::Program body = inside_branch(count, lanes).read(map.at("body"));
   if (take_operations(map.at("ways"), (count - 1) * operations(body))) {
@@ -204,6 +212,7 @@ void ProgramReader::read_ways(const MapReader& map, bool lanes, Op& op) const {
 
 void ProgramReader::read_paths(const At& at, bool lanes, Op& op) const {
   const std::size_t count = at.node.items.size();
+  if (!can_diverge(at, lanes)) { return; }
   if (!at.node.is_list() || count < 2 || static_cast<std::int64_t>(count) > most_ways(lanes)) {
     at.complain("a list of 2 to " + std::to_string(most_ways(lanes)) + " programs is needed");
     return;

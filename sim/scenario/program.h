@@ -36,6 +36,8 @@ struct ProgramReader {
   void read_barrier(const config::At& at, kernel::Program& out) const;
   void read_repeat(const config::At& at, kernel::Program& out) const;
   void read_diverge(const config::At& at, kernel::Program& out) const;
+  // Whether there are two of what parts; complains if not.
+  [[nodiscard]] bool can_diverge(const config::At& at, bool lanes) const;
   void read_ways(const config::MapReader& map, bool lanes, kernel::Op& op) const;
   void read_paths(const config::At& at, bool lanes, kernel::Op& op) const;
   // async_program.cc

@@ -62,8 +62,15 @@ bool leads_somewhere(const config::Node& root, const Setting& setting, Diagnosti
   if (kernels != nullptr) {
     for (const config::Entry& entry : kernels->entries) { names.push_back(entry.key); }
   }
-  if (steps->size() < 3 || std::find(names.begin(), names.end(), (*steps)[1].key) == names.end()) {
-    const std::string name = steps->size() < 2 ? "" : (*steps)[1].key;
+  const std::string name = steps->size() < 2 ? "" : (*steps)[1].key;
+  const bool there = std::find(names.begin(), names.end(), name) != names.end();
+  if (there && steps->size() == 2) {
+    diagnostics.error(setting.place, "'" + setting.path +
+                                         "' is a kernel; kernels.NAME.KEY is needed: its keys are "
+                                         "set one by one");
+    return false;
+  }
+  if (!there) {
     diagnostics.error(setting.place, "'" + setting.path +
                                          "': kernels.NAME.KEY is needed; there is no kernel '" +
                                          name + "'" + base::hint(name, names));

@@ -4,8 +4,10 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "bound/chain.h"
+#include "bound/cover.h"
 #include "bound/little.h"
 #include "support/specs.h"
 
@@ -185,11 +187,23 @@ TEST(Work, StridesThatOverlapAreNotCountedTwice) {
   EXPECT_EQ(count_work(kernel_of({op}), specs::h100()).arrays[0].unique_loaded, 1056 * 512);
 }
 
-TEST(Work, ReadsOfAnArrayThatTheKernelWritesAreNotCompulsory) {
-  const auto k = kernel_of({load(0, 16), wait(), store(0, 16)});
+TEST(Work, ReadsOfWhatTheKernelMayHaveWrittenAreNotCompulsory) {
+  const auto k = kernel_of({load(0, 16), store(0, 16)});
   const auto c = compulsory(k, count_work(k, specs::h100()));
   EXPECT_EQ(c.read, 0);
   EXPECT_EQ(c.written, 1056 * 4096);
+}
+
+TEST(Work, WhatIsUpdatedInPlaceIsReadFirst) {
+  const auto read = [](kernel::Program program) {
+    const auto k = kernel_of(std::move(program));
+    return compulsory(k, count_work(k, specs::h100())).read;
+  };
+  EXPECT_EQ(read({load(0, 16), wait(), fma(1), store(0, 16)}), 1056 * 4096);
+  EXPECT_EQ(read({load(0, 16), fma(1), store(0, 16)}), 0);  // the store may overtake
+  EXPECT_EQ(read({store(0, 16), load(0, 16), wait()}), 0);  // it reads what it wrote
+  EXPECT_EQ(read({load(0, 16), wait(), store(0, 8)}), 0);   // other addresses
+  EXPECT_EQ(read({load(0, 16), wait(), store(0, 16), store(0, 16)}), 0);
 }
 
 TEST(Work, StridedLanesKeepTheirGapsToThemselves) {
@@ -247,7 +261,8 @@ TEST(Chain, BytesUnderWayGrowUntilAWait) {
   EXPECT_EQ(
       block_chain(kernel_of({repeat(100, {load(0, 16), wait(3)}), wait()}), g, {300}).loads_bytes,
       8 * 2048);
-  EXPECT_FALSE(block_chain(kernel_of({load(0, 16)}), g, {300}).ends_waiting);
+  // Its end is a wait, too.
+  EXPECT_NEAR(block_chain(kernel_of({load(0, 16)}), g, {300}).time_ns, 300, 1);
 }
 
 TEST(Bound, StreamsAreBoundByDram) {
@@ -270,6 +285,39 @@ TEST(Bound, WritesThatMayStayInL2AreFree) {
   const double under_way = 132 * 64 * 128;
   EXPECT_NEAR(link(bound_for(k, {.in_l2_at_start = 0, .dirty_at_end = 0}), "dram_us"),
               (1056 * 4096 - gathered - under_way) / 3.35e6, 1e-9);
+}
+
+// n draws out of m: the expectation in closed form, a floor below it, and both within what is
+// there.
+TEST(Bound, RandomDrawsTouchTheSectorsThatChanceGives) {
+  EXPECT_DOUBLE_EQ(expected_different(1, 1000), 1);
+  EXPECT_NEAR(expected_different(2, 4), 4 * (1 - 0.75 * 0.75), 1e-12);
+  EXPECT_NEAR(expected_different(1e9, 1000), 1000, 1e-6);
+  EXPECT_EQ(least_different(0, 1000), 0);
+  EXPECT_EQ(least_different(4, 1000), 1);
+  const double n = 1e8;
+  const double m = 1e7;
+  EXPECT_LT(least_different(n, m), expected_different(n, m));
+  EXPECT_GT(least_different(n, m), 0.99 * expected_different(n, m));
+}
+
+TEST(Bound, RandomLoadsHaveACeilingOfWhatIsCertain) {
+  auto op = load(0, 4, 16);
+  op.access.pattern = Pattern::Random;
+  const auto k = kernel_of({repeat(64, {op, wait()})});
+  const auto b = bound_for(k);
+  const double draws = 1056.0 * 8 * 64 * 16 * 32;
+  const double sectors = 256.0 * (1 << 20) / 32;
+  const double expected = sectors * (1 - std::exp(draws * std::log1p(-1 / sectors)));
+  EXPECT_NEAR(link(b, "expected_random_bytes"), 32 * expected, 1);
+  EXPECT_LE(link(b, "compulsory_bytes"), 4 * expected);
+  EXPECT_GT(link(b, "compulsory_bytes"), 0.99 * 4 * expected);
+  EXPECT_EQ(link(b, "dram_us"), link(b, "compulsory_bytes") / 3.35e6);
+}
+
+TEST(Bound, ColdLoadsThatNobodyWaitsForAreReadAllTheSame) {
+  const auto b = bound_for(kernel_of({load(0, 16)}, 132));
+  EXPECT_NEAR(link(b, "dram_us"), 132 * 4096 / 3.35e6, 1e-9);
 }
 
 TEST(Bound, FewBytesInFlightBindBelowTheKnee) {

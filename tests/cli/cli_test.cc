@@ -174,7 +174,9 @@ TEST_F(Cli, OutIsWrittenWholeOrNotAtAll) {
   EXPECT_EQ(read(folder_ / "r.json"), shell("$W run " + small() + " --format json").out);
   const auto r = shell("$W run " + small() + " --out nowhere/r.txt");
   EXPECT_EQ(r.code, 2);
-  EXPECT_EQ(r.err, "wavetail run: cannot write 'nowhere/r.txt': No such file or directory\n");
+  EXPECT_EQ(r.err,
+            "wavetail run: '--out' cannot write 'nowhere/r.txt': folder 'nowhere': No such file or "
+            "directory\n");
   EXPECT_THAT(shell("$W run " + small() + " --out .").err, HasSubstr("Is a directory"));
   for (const auto& entry : fs::directory_iterator(folder_)) {
     EXPECT_THAT(entry.path().string(), Not(EndsWith(".part")));
@@ -233,8 +235,9 @@ TEST_F(Cli, CheckCountsAndKeepsTheOrderOfFiles) {
   file("s/b.yaml", head + "name: b\nexpect: {kernels.k.time: 5 us}\n");
   file("s/a.yaml", head + "name: a\nexpect: {kernels.k.time: 6 us}\n");
   file("s/deep/c.yaml",
-       head + "name: c\nexpect: {kernels.k.time: {value: 6 us, known_miss: clock}}\n");
-  file("s/d.yaml", head + "name: d\nexpect: {kernels.k.time: {value: 5 us, known_miss: clock}}\n");
+       head + "name: c\nexpect: {kernels.k.time: {value: 6 us, known_miss: constant-clocks}}\n");
+  file("s/d.yaml",
+       head + "name: d\nexpect: {kernels.k.time: {value: 5 us, known_miss: constant-clocks}}\n");
   file("s/e.yaml", head + "name: e\nexpect: {error: nonsense}\nnonsense: 1\n");
   const auto r = shell("$W check s --jobs 3 --junit j.xml");
   EXPECT_EQ(r.code, 1);

@@ -38,6 +38,20 @@ const std::array kLines = {
     Line{"no-block", "occupancy --gpu h100-sxm --block 0 --registers 32"},
     Line{"memory-for-the-machine",
          "run workloads/launch-gaps.yaml --max-memory '200 MB' --set 'gpu.sm.unified_l1=64 MiB'"},
+    Line{"max-memory-without-unit", "run workloads/launch-gaps.yaml --max-memory lots"},
+    Line{"max-time-fraction", "run workloads/launch-gaps.yaml --max-time 99.5 --format csv"},
+    Line{"max-events-one", "run workloads/copy.yaml --max-events 1"},
+    Line{"out-into-nothing", "run tests/golden/cli/large.yaml --out nowhere/result.txt"},
+    Line{"trace-into-nothing", "run tests/golden/cli/large.yaml --trace nowhere/trace.json"},
+    Line{"junit-into-nothing", "check tests/golden/cli/large.yaml --junit nowhere/junit.xml"},
+    Line{"occupancy-grid-of-a-capability",
+         "occupancy --gpu sm_90 --block 256 --registers 32 --grid 1000"},
+    Line{"occupancy-smem", "occupancy --gpu sm_90 --block 256 --registers 32 --smem 4KiB"},
+    Line{"check-nothing", "check nowhere"},
+    Line{"set-a-kernel", "run workloads/launch-gaps.yaml --set 'kernels.step={}'"},
+    Line{"set-nothing", "run workloads/launch-gaps.yaml --set 'host.launch=~'"},
+    Line{"standard-input-a-folder", "run - < docs"},
+    Line{"control-characters", "run \"$(printf 'a\\033[31mb\\177')\" --gpu h100-sxm"},
     Line{"too-many-events", "run tests/golden/cli/large.yaml"},
     Line{
         "too-many-random-events",
@@ -48,8 +62,8 @@ class Messages : public testing::TestWithParam<Line> {};
 
 TEST_P(Messages, AreExact) {
   const std::string command = "wavetail " + GetParam().arguments;
-  const std::string shell = "cd '" WAVETAIL_SOURCE_DIR "' && '" WAVETAIL_BINARY "' " +
-                            GetParam().arguments + " 2>&1 </dev/null";
+  const std::string shell = "cd '" WAVETAIL_SOURCE_DIR "' && </dev/null '" WAVETAIL_BINARY "' " +
+                            GetParam().arguments + " 2>&1";
   std::FILE* pipe = ::popen(shell.c_str(), "r");
   ASSERT_NE(pipe, nullptr);
   std::string text = "$ " + command + "\n";

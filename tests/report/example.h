@@ -72,7 +72,9 @@ inline result::KernelResult stream() {
                  {"start", 8.38}};
   k.slot_pct = {{"issued", 1.25}, {"stalled", 95.5}, {"no_warp", 3.25}, {"not_reached", 0}};
   k.bound = stream_bound();
+  k.bound.load_width = 16;
   k.time_over_bound = 1.2;
+  k.traffic_us = 71.6;
   k.clock_mhz = 1830;
   return k;
 }
@@ -104,6 +106,7 @@ inline result::RunResult decode() {
   r.kernel_time_us = 2700;
   r.busy_us = 2700;
   r.kernels = {stream(), stated()};
+  r.kernels[0].gap_us = 56.25;
   r.gaps.launch_bound_us = 1800;
   r.gaps.launch_bound_count = 32;
   r.gaps.sync_us = 800;

@@ -75,6 +75,114 @@ TEST(Metrics, EveryOneHasASentenceAndItsOwnPath) {
 
 std::string binds(const result::KernelResult& k) { return diagnose(k).binds; }
 
+// The bound grants L2 what it may keep; the verdict goes by the bytes that moved.
+TEST(Diagnose, ThePinsBindWhereTheBoundIsLow) {
+  auto k = examples::stream();
+  k.bound.chain.push_back({"compulsory bytes", "compulsory_bytes", "", "", 240e6, "bytes"});
+  k.bound.chain[3].value = 50;  // us: 167.5 MB
+  k.bound.time_us = 50;
+  EXPECT_EQ(diagnose(k).verdict,
+            "85.3 % of the pins' rate: DRAM binds; the bound is lower as it grants L2 what it may "
+            "keep (72.5 MB)");
+  k.dram_read_bytes = 480e6;
+  k.dram_gbps = 2 * *k.dram_gbps;
+  k.dram_pct = 99;
+  k.bound.chain[3].value = 41;
+  k.bound.time_us = 41;
+  EXPECT_NE(diagnose(k).verdict.find("480 MB moved, of which 240 MB are compulsory"),
+            std::string::npos)
+      << diagnose(k).verdict;
+}
+
+// No remedy that leaves the bytes can do better than they allow.
+TEST(Diagnose, EstimatesStayAboveWhatTheBytesTake) {
+  auto k = examples::stream();
+  k.bound.time_us = 10;
+  k.dram_pct = 40;
+  k.time_us = 180;
+  k.traffic_us = 150;
+  k.bytes_in_flight = 300'000;
+  k.useful_sector_pct = 90;
+  k.active_lanes_pct = 10;
+  k.stall_pct = {{"barrier", 50}, {"lg_throttle", 50}, {"start", 50}, {"long_scoreboard", 50}};
+  for (const auto& f : diagnose(k).findings) {
+    if (f.estimate_us) { EXPECT_GE(*f.estimate_us, 150) << f.mechanism; }
+  }
+  k.useful_sector_pct = 12.5;  // fewer bytes take less
+  const auto found = diagnose(k).findings;
+  const auto at = std::find_if(found.begin(), found.end(),
+                               [](const auto& f) { return f.mechanism == "coalescing"; });
+  ASSERT_NE(at, found.end());
+  EXPECT_NEAR(*at->estimate_us, 180 * 0.125, 1e-9);
+}
+
+TEST(Diagnose, WidestLoadsAreNotAskedToBeWider) {
+  auto k = examples::stream();
+  k.dram_pct = 40;
+  k.time_us = 180;
+  k.bytes_in_flight = 500'000;
+  k.sectors_per_request = 2;  // four lanes of 16 B
+  k.issue_slot_pct = 90;
+  k.stall_pct = {{"lg_throttle", 50}, {"long_scoreboard", 50}};
+  for (const auto& f : diagnose(k).findings) {
+    EXPECT_NE(f.mechanism, "narrow_loads");
+    EXPECT_EQ(f.remedy.find("wide"), std::string::npos) << f.remedy;
+  }
+}
+
+TEST(Diagnose, WholeSectorsComeBeforeFewerBytes) {
+  auto k = examples::stream();
+  k.useful_sector_pct = 12.5;
+  const auto d = diagnose(k);
+  EXPECT_EQ(d.binds, "coalescing");
+  EXPECT_EQ(d.findings[1].mechanism, "dram");
+  EXPECT_NE(d.findings[1].remedy.find("whole sectors first"), std::string::npos);
+}
+
+TEST(Diagnose, AStartIsNoGapAndAGraphIsNoRemedyForGraphs) {
+  auto run = examples::decode();
+  run.gaps = {};
+  run.gaps.launch_bound_us = run.gaps.startup_us = 2000;
+  run.gaps.launch_bound_count = 1;
+  EXPECT_TRUE(diagnose_timeline(run).empty());
+  EXPECT_EQ(time_text(run).find("What to do"), std::string::npos);
+  run.gaps.dependency_us = 1000;
+  run.gaps.dependency_count = 30;
+  run.gaps.from_graphs = true;
+  run.kernels[0].from_graphs = true;
+  ASSERT_EQ(diagnose_timeline(run).size(), 1U);
+  EXPECT_EQ(diagnose_timeline(run)[0].remedy.find("graph"), std::string::npos);
+  run.kernels[0].gap_us = 1000;
+  EXPECT_EQ(diagnose(run.kernels[0]).findings[1].mechanism, "launch_gaps");
+  EXPECT_EQ(diagnose(run.kernels[0]).findings[1].remedy.find("graph"), std::string::npos);
+}
+
+TEST(Text, ARunThatWasCutShortNamesWhatWasRunning) {
+  auto run = examples::decode();
+  run.outcome = result::Outcome::OverBudget;
+  run.unfinished = {{.kernel = "gate_up",
+                     .started_us = 4000,
+                     .ran_us = 1310,
+                     .blocks = 1056,
+                     .blocks_done = 12,
+                     .warp_instructions = 5000,
+                     .dram_read_bytes = 2e6,
+                     .dram_write_bytes = 0}};
+  EXPECT_NE(time_text(run).find("still running: 12 of 1056 blocks done, 5000 warp instructions, "
+                                "DRAM 2.00 MB read, 0 B written"),
+            std::string::npos)
+      << time_text(run);
+  EXPECT_EQ(to_json(run)["unfinished"][0]["kernel"], "gate_up");
+}
+
+TEST(Text, CeilingsThatSayNothingHaveNoRow) {
+  auto k = examples::stream();
+  k.bound.chain.push_back({"instruction issue", "issue_us", "", "", 0.08, "us"});
+  EXPECT_EQ(chain_text(k, 2).find("instruction issue"), std::string::npos);
+  k.bound.chain.back().value = 0.09;
+  EXPECT_NE(chain_text(k, 2).find("instruction issue"), std::string::npos);
+}
+
 TEST(Diagnose, AStreamNearThePinsIsBoundByDram) {
   const auto d = diagnose(examples::stream());
   EXPECT_EQ(d.binds, "dram");
@@ -100,6 +208,7 @@ TEST(Diagnose, LoadsTooNarrow) {
   k.dram_pct = 40;
   k.time_us = 180;
   k.sectors_per_request = 4;
+  k.bound.load_width = 4;
   k.bytes_in_flight = 500'000;
   EXPECT_EQ(binds(k), "narrow_loads");
   EXPECT_GE(*diagnose(k).findings.front().estimate_us, k.bound.time_us);
@@ -109,6 +218,7 @@ TEST(Diagnose, LaunchGapsThatRivalTheKernel) {
   auto run = examples::decode();
   run.kernels = {examples::stream()};
   run.kernels[0].time_us = 4;
+  run.kernels[0].gap_us = 5;
   run.gaps = {};
   run.gaps.launch_bound_us = 300;
   run.gaps.launch_bound_count = 60;
@@ -116,9 +226,14 @@ TEST(Diagnose, LaunchGapsThatRivalTheKernel) {
   const auto findings = diagnose_timeline(run);
   ASSERT_EQ(findings.size(), 1U);
   EXPECT_EQ(findings[0].mechanism, "launch_gaps");
-  EXPECT_EQ(diagnose(run.kernels[0], run.gaps).binds, "launch_gaps");
-  EXPECT_EQ(diagnose(run.kernels[0]).binds, "dram");
-  EXPECT_NE(findings[0].evidence.find("the gap rivals gate_up (4.00 us)"), std::string::npos)
+  EXPECT_EQ(diagnose(run.kernels[0]).binds, "dram");  // the pins are busy all the same
+  EXPECT_EQ(diagnose(run.kernels[0]).findings[1].mechanism, "launch_gaps");
+  run.kernels[0].dram_pct = 20;
+  EXPECT_EQ(diagnose(run.kernels[0]).binds, "launch_gaps");
+  run.kernels[0].dram_pct = 85;
+  run.kernels[0].gap_us = 1;
+  EXPECT_EQ(diagnose(run.kernels[0]).findings.size(), 1U);
+  EXPECT_NE(findings[0].evidence.find("gaps rival gate_up (4.00 us)"), std::string::npos)
       << findings[0].evidence;
 }
 

@@ -56,8 +56,8 @@ TEST(Expect, TolerancesBoundsAndKnownMisses) {
   EXPECT_EQ(e.at_least, 1000);
   EXPECT_EQ(e.at_most, 2000);
   EXPECT_EQ(e.wanted, "at least 1 ms, at most 2 ms");
-  e = expectation("kernels.c.time: {at_least: 143 us, known_miss: tail-epilogue}");
-  EXPECT_EQ(e.known_miss, "tail-epilogue");
+  e = expectation("kernels.c.time: {at_least: 143 us, known_miss: block-rate}");
+  EXPECT_EQ(e.known_miss, "block-rate");
 }
 
 TEST(Expect, RatiosAreBareOrInPercent) {
@@ -84,9 +84,9 @@ TEST(Expect, Texts) {
   EXPECT_EQ(e.kind, Expectation::Kind::Text);
   EXPECT_EQ(e.text, "registers, shared_memory");
   EXPECT_EQ(expectation("kernels.c.bound.name: dram").text, "dram");
-  e = expectation("kernels.c.bound.name: {value: dram, known_miss: l2-first}");
+  e = expectation("kernels.c.bound.name: {value: dram, known_miss: l2-pages}");
   EXPECT_EQ(e.text, "dram");
-  EXPECT_EQ(e.known_miss, "l2-first");
+  EXPECT_EQ(e.known_miss, "l2-pages");
 }
 
 TEST(Expect, LinksOfAChainTakeTheUnitOfTheFile) {
