@@ -107,6 +107,8 @@ class Counter {
     work_.tensor_cycles += n * blocks_ * cycles;
     work_.last_tensor_cycles = std::max(work_.last_tensor_cycles, cycles);
     work_.flops += n * blocks_ * cost.flops;
+    work_.tensor_flops += n * blocks_ * cost.flops;
+    work_.dense_cycles += n * blocks_ * static_cast<double>(cost.full) / isa::kThousandths;
   }
 
   void bulk(const Op& op, const Place& place, bool taken) {
@@ -175,7 +177,7 @@ class Counter {
 
   // The ways that portions go, by how many take them.
   void portions(const Op& op, const Place& place, bool taken) {
-    const std::int64_t takers[] = {portions_.whole, portions_.heads, portions_.rests};
+    const std::int64_t takers[] = {portions_.whole, portions_.early, portions_.last};
     for (std::size_t way = 0; way < op.bodies.size(); ++way) {
       Place inside = place;
       inside.times *= static_cast<double>(takers[way]) / static_cast<double>(portions_.portions);

@@ -88,8 +88,8 @@ struct MemoryAccess {
   bool operator==(const MemoryAccess&) const = default;
 };
 
-// Portion: the block goes one of three ways: its portion is a whole tile, the first steps of one, or
-// later ones (kernel/share.h).
+// Portion: the block goes one of three ways: its portion is a whole tile, steps of one that others
+// continue, or its last steps (kernel/share.h).
 enum class DivergeBy : std::uint8_t { Lane, Warp, Portion };
 
 // What a counted loop runs over. Tiles: the portions of Kernel::shares that fall to the block;

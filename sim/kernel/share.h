@@ -4,8 +4,8 @@
 // tiles, so that the unit is a cluster and the group of tiles that it takes at once.
 //
 //   132 blocks, 140 tiles of 128 steps, dealt out:   block 3 takes tiles 3 and 135, all steps
-//   the same, contiguous:  17,920 steps, 135 or 136 per block; block 1 takes steps 7..127 of tile 1
-//   and 0..14 of tile 2
+//   the same, contiguous:  17,920 steps, 135 or 136 per block; block 1 takes steps 0..14 of tile 2,
+//   then 7..127 of tile 1
 #pragma once
 
 #include "kernel/kernel.h"
@@ -16,16 +16,14 @@ namespace wavetail::kernel {
 struct Portion {
   Dim3 tile{};                       // of the cluster's first block
   std::int64_t first = 0, last = 0;  // steps, `last` excluded
-
-  [[nodiscard]] bool whole(const Shares& s) const { return first == 0 && last == s.steps; }
 };
 
-// Ways of DivergeBy::Portion.
-enum class PortionWay : std::uint8_t { Whole, Head, Rest };
+// Ways of DivergeBy::Portion: a whole tile, steps that others continue, the last steps of a tile.
+enum class PortionWay : std::uint8_t { Whole, Early, Last };
 
 [[nodiscard]] inline PortionWay way_of(const Portion& p, const Shares& s) {
-  if (p.first != 0) { return PortionWay::Rest; }
-  return p.last == s.steps ? PortionWay::Whole : PortionWay::Head;
+  if (p.last != s.steps) { return PortionWay::Early; }
+  return p.first == 0 ? PortionWay::Whole : PortionWay::Last;
 }
 
 // Clusters of the launch, and groups of tiles that they share out.
@@ -56,16 +54,18 @@ enum class PortionWay : std::uint8_t { Whole, Head, Rest };
   return from == to ? 0 : (to - 1) / k.shares->steps - from / k.shares->steps + 1;
 }
 
-// The nth portion of cluster `c`.
+// The nth portion of cluster `c`. A contiguous share is gone through from its last tile to its
+// first, as CUTLASS does: at any time all clusters are at about the same step of K, and what others
+// have to continue is done first.
 [[nodiscard]] inline Portion portion_of(const Kernel& k, std::int64_t c, std::int64_t n) {
   const Shares& s = *k.shares;
   Portion p{{}, 0, s.steps};
   std::int64_t group = c + n * clusters_of(k);
   if (s.contiguous) {
     const std::int64_t from = first_step(k, c), to = first_step(k, c + 1);
-    group = from / s.steps + n;
-    p.first = n == 0 ? from % s.steps : 0;
-    p.last = to - group * s.steps < s.steps ? to - group * s.steps : s.steps;
+    group = (to - 1) / s.steps - n;
+    p.first = from > group * s.steps ? from - group * s.steps : 0;
+    p.last = n == 0 ? to - group * s.steps : s.steps;
   }
   const std::int64_t x = s.tiles[0] / k.cluster[0], y = s.tiles[1] / k.cluster[1];
   p.tile = {group % x * k.cluster[0], group / x % y * k.cluster[1],
@@ -75,7 +75,7 @@ enum class PortionWay : std::uint8_t { Whole, Head, Rest };
 
 // What all clusters come to together.
 struct PortionCount {
-  std::int64_t portions = 0, whole = 0, heads = 0, rests = 0;
+  std::int64_t portions = 0, whole = 0, early = 0, last = 0;
 };
 
 [[nodiscard]] inline PortionCount count_portions(const Kernel& k) {
@@ -90,8 +90,8 @@ struct PortionCount {
     for (std::int64_t i = 0; i < portions; ++i) {
       const PortionWay way = way_of(portion_of(k, c, i), *k.shares);
       n.whole += way == PortionWay::Whole ? 1 : 0;
-      n.heads += way == PortionWay::Head ? 1 : 0;
-      n.rests += way == PortionWay::Rest ? 1 : 0;
+      n.early += way == PortionWay::Early ? 1 : 0;
+      n.last += way == PortionWay::Last ? 1 : 0;
     }
   }
   return n;

@@ -2,7 +2,7 @@
 // What follows a tile's last step. D leaves in strips of 128 B per row through two buffers of
 // shared memory and the TMA, or from the registers that hold it. Partial sums go to a workspace as
 // FP32: one slot per tile and split, which a kernel NAME.reduce sums up, or (stream-K) one per
-// tile, to which every block but the one with the tile's first steps adds and which that one reads.
+// tile, to which every block but the one with the tile's last steps adds and which that one reads.
 #include <algorithm>
 
 #include "library/gemm.h"
@@ -121,11 +121,13 @@ Listing to_workspace(const Plan& p) {
   return code;
 }
 
-// The flag that says that the others have added, then their sums, a few at a time.
+// The flag that says that the others have added, then their sums, a few at a time and the next few
+// under way.
 Listing from_workspace(const Plan& p, std::int64_t depth) {
-  constexpr std::int64_t kAtOnce = 8;
+  constexpr std::int64_t kMost = 4;
   const std::int64_t loads = p.partial_bytes() / p.warps() / 512;
-  Access some = slot(p, std::min(kAtOnce, loads));
+  const std::int64_t at_once = loads % kMost == 0 ? kMost : 1;
+  Access some = slot(p, at_once);
   Access flag = some;
   flag.count = 1;
   flag.width = 4;
@@ -133,12 +135,16 @@ Listing from_workspace(const Plan& p, std::int64_t depth) {
   Listing code, part;
   code.load(flag);
   code.wait(0);
+  code.load(some);
+  some.offset = at_once * 512;
   some.strides.loop.assign(static_cast<std::size_t>(depth), 0);
-  some.strides.loop.push_back(some.count * 512);
+  some.strides.loop.push_back(at_once * 512);
   part.load(some);
-  part.wait(0);
-  part.fp32(some.count * 4, some.count * 4, 1);
-  code.repeat(std::max<std::int64_t>(1, loads / kAtOnce), std::move(part));
+  part.wait(at_once);
+  part.fp32(at_once * 4, at_once * 4, 1);
+  code.repeat(loads / at_once - 1, std::move(part));
+  code.wait(0);
+  code.fp32(at_once * 4, at_once * 4, 1);
   return code;
 }
 
@@ -147,11 +153,11 @@ Listing from_workspace(const Plan& p, std::int64_t depth) {
 Listing finish_tile(const Plan& p, std::int64_t depth) {
   if (p.split > 1) { return to_workspace(p); }
   if (p.schedule != Schedule::StreamK) { return to_d(p, depth); }
-  Listing head = from_workspace(p, depth);
-  head.append(to_d(p, depth));
+  Listing last = from_workspace(p, depth);
+  last.append(to_d(p, depth));
   Op op = simple(OpKind::Diverge);
   op.diverge_by = kernel::DivergeBy::Portion;
-  op.bodies = {to_d(p, depth).take(), head.take(), to_workspace(p).take()};
+  op.bodies = {to_d(p, depth).take(), to_workspace(p).take(), last.take()};
   Listing code;
   code.op(std::move(op));
   return code;

@@ -106,6 +106,16 @@ void set_memory_figures(KernelResult& k, const Counters& c, const gpu::GpuSpec& 
   k.tflops = share(c.flops, total_ps, 1);
 }
 
+// A matrix product is judged by the FLOPs that it was launched for; rows and columns of tiles that
+// lie beyond the matrix are multiplied, too.
+void set_tensor_figures(KernelResult& k, const kernel::Kernel& kernel, const Counters& c,
+                        double total_ps) {
+  if (!kernel.accumulators || c.tensor_busy == 0) { return; }
+  const double useful = kernel.flops * real(k.launches);
+  k.tflops = share(useful, total_ps, 1);
+  k.fragment_fill_pct = share(useful, c.tensor_flops);
+}
+
 KernelResult kernel_result(const scenario::Scenario& s, std::size_t n, const KernelAccount& a) {
   const kernel::Kernel& kernel = s.kernels[n];
   KernelResult k;
@@ -128,6 +138,7 @@ KernelResult kernel_result(const scenario::Scenario& s, std::size_t n, const Ker
     set_sm_figures(k, a.counters, s.gpu, a.fit);
     set_memory_figures(k, a.counters, s.gpu, real(a.time.count()));
     set_shared_memory_figures(k, a.counters);
+    set_tensor_figures(k, kernel, a.counters, real(a.time.count()));
     if (kernel.compulsory_read || kernel.compulsory_write) {
       const double bytes = real(kernel.compulsory_read.value_or(unit::Bytes{}).count() +
                                 kernel.compulsory_write.value_or(unit::Bytes{}).count());
