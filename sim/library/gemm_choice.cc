@@ -24,10 +24,8 @@ constexpr std::array<std::array<std::int64_t, 2>, 9> kWgmmaTiles{
 constexpr std::array<std::array<std::int64_t, 2>, 6> kMmaTiles{
     {{256, 128}, {128, 256}, {128, 128}, {128, 64}, {64, 128}, {64, 64}}};
 
-// Bytes of K per step: the 128 B of a swizzled row; cp.async pipelines take half as much.
-std::int64_t default_depth(const Plan& p) {
-  return (p.mainloop == Mainloop::Tma ? 128 : 64) / p.shape.element;
-}
+// K per step: the 128 B of a swizzled row.
+std::int64_t default_depth(const Plan& p) { return 128 / p.shape.element; }
 
 double tensor_cycles(const Plan& p, const gpu::GpuSpec& gpu) {
   const std::int64_t depth = isa::wgmma_depth(p.shape.type);
@@ -74,7 +72,7 @@ std::int64_t waves_of(const Plan& p) {
 }
 
 void set_stages(Plan& p, std::int64_t wanted, const gpu::GpuSpec& gpu) {
-  constexpr std::int64_t kMost = 16, kMostCopies = 4;
+  constexpr std::int64_t kMost = 16, kMostCopies = 3;
   const std::int64_t most = std::min(most_stages(p, gpu),
                                      p.mainloop == Mainloop::Tma ? kMost : kMostCopies);
   p.stages = p.mainloop == Mainloop::Sync ? 1 : wanted > 0 ? wanted : std::max<std::int64_t>(1, most);

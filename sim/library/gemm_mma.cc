@@ -82,42 +82,53 @@ void put(Listing& code, const Plan& p) {
   code.shared_store(a, per_warp);
 }
 
-// ldmatrix.x4: 16 rows of 32 B, that is, 16 x 16 elements of 16 bits.
-void fragments(Listing& code, const Plan& p) {
+// ldmatrix.x4 of a slice, one instruction each: 16 rows of 32 B, that is, 16 x 16 elements of 16
+// bits. Warps read different rows at whole periods of the swizzle, which is the same to the banks:
+// one warp's are stated.
+std::vector<kernel::SharedAccess> fragments(const Plan& p) {
   const Tile w = p.warp_tile();
-  const std::int64_t row_bytes = p.tile.k * p.shape.element;
-  kernel::SharedAccess a = rows_of_stage(row_bytes, 0);
-  a.count = 16 * a.pitch;
-  code.shared_load(a, w.m / 16);
-  kernel::SharedAccess b = rows_of_stage(row_bytes, p.a_bytes());
-  b.count = 16 * b.pitch;
-  code.shared_load(b, std::max<std::int64_t>(1, w.n / 16));
+  std::vector<kernel::SharedAccess> loads;
+  for (const auto& [rows, offset] : {std::pair{w.m, std::int64_t{0}}, {w.n, p.a_bytes()}}) {
+    kernel::SharedAccess a = rows_of_stage(p.tile.k * p.shape.element, offset);
+    for (std::int64_t r = 0; r < std::max<std::int64_t>(1, rows / 16); ++r) {
+      loads.push_back(a);
+      a.offset += 16 * a.pitch;
+    }
+  }
+  return loads;
 }
 
-std::int64_t fragment_loads(const Plan& p) {
-  return p.warp_tile().m / 16 + std::max<std::int64_t>(1, p.warp_tile().n / 16);
-}
+std::int64_t products(const Plan& p) { return p.warp_tile().m / 16 * (p.warp_tile().n / 8); }
 
-void multiply_slice(Listing& code, const Plan& p) {
-  const Tile w = p.warp_tile();
-  const std::int64_t count = w.m / 16 * (w.n / 8);
+void multiply(Listing& code, const Plan& p, std::int64_t count) {
+  if (count == 0) { return; }
   Op op = simple(OpKind::Mma, count);
-  op.distance = count;
+  op.distance = products(p);
   op.tensor = {16, 8, isa::wgmma_depth(p.shape.type), p.shape.type, false};
   code.op(std::move(op));
 }
 
-// One stage: every slice's fragments are under way while the one before is multiplied.
-void multiply_stage(Listing& code, const Plan& p) {
+// One stage, slice by slice: the next one's fragments are asked for in between the products, and
+// so are copies (`first` in the first slice, `second` in the next, or behind it if there is none).
+void multiply_stage(Listing& code, const Plan& p, Listing first = {}, Listing second = {}) {
   const std::int64_t slices = p.tile.k / isa::wgmma_depth(p.shape.type);
-  fragments(code, p);
-  Listing slice;
-  fragments(slice, p);
-  slice.wait_shared(fragment_loads(p));
-  multiply_slice(slice, p);
-  code.repeat(slices - 1, std::move(slice));
-  code.wait_shared(0);
-  multiply_slice(code, p);
+  const auto loads = fragments(p);
+  const auto n = static_cast<std::int64_t>(loads.size());
+  for (const auto& load : loads) { code.shared_load(load, 1); }
+  const auto slice = [&](bool more) {
+    Listing one;
+    one.wait_shared(0);
+    for (std::int64_t i = 0; i < n; ++i) {
+      if (more) { one.shared_load(loads[static_cast<std::size_t>(i)], 1); }
+      multiply(one, p, products(p) * (i + 1) / n - products(p) * i / n);
+    }
+    return one;
+  };
+  code.append(std::move(first));
+  code.append(slice(slices > 1));
+  code.append(std::move(second));
+  code.repeat(slices - 2, slice(true));
+  if (slices > 1) { code.append(slice(false)); }
 }
 
 void copy_stage(Listing& code, OpKind kind, const Plan& p, std::int64_t first) {
@@ -145,9 +156,12 @@ Listing pipelined(const Plan& p) {
     both.barrier();
   } else {
     use(both);
-    copy_stage(both, OpKind::CpAsync, p, ahead);
-    both.op(simple(OpKind::CpAsyncCommit));
-    multiply_stage(both, p);
+    Listing a, b;
+    copy_in(a, OpKind::CpAsync, p, true, ahead);
+    copy_in(b, OpKind::CpAsync, p, false, ahead);
+    b.loop_step(2);
+    b.op(simple(OpKind::CpAsyncCommit));
+    multiply_stage(both, p, std::move(a), std::move(b));
   }
   last.op(simple(OpKind::CpAsyncCommit));
   use(last);

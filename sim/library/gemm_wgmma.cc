@@ -59,6 +59,18 @@ Op multiply(const Plan& p) {
   return op;
 }
 
+// The stage has been read, says one warp of each warpgroup.
+void release(Listing& code, const Plan& p, std::int64_t left) {
+  constexpr std::size_t kGroup = 4;
+  Op arrive = simple(OpKind::Diverge);
+  arrive.diverge_by = kernel::DivergeBy::Warp;
+  arrive.bodies.resize(kGroup);
+  arrive.bodies[0] = {
+      on_mbarrier(OpKind::MbarrierArrive, kEmpty, p.cluster() > 1 && p.multicast)};
+  code.op(simple(OpKind::WgmmaWait, left));
+  code.op(std::move(arrive));
+}
+
 Listing producer(const Plan& p) {
   Listing step;
   step.op(on_mbarrier(OpKind::MbarrierWait, kEmpty));
@@ -72,18 +84,14 @@ Listing producer(const Plan& p) {
 // One group of wgmma stays under way while the next stage is waited for; the stage before is then
 // free.
 Listing consumer(const Plan& p) {
-  const auto release = [&](Listing& code, std::int64_t left) {
-    code.op(simple(OpKind::WgmmaWait, left));
-    code.op(on_mbarrier(OpKind::MbarrierArrive, kEmpty, p.cluster() > 1 && p.multicast));
-  };
   Listing tile, step;
   tile.op(on_mbarrier(OpKind::MbarrierWait, kFull));
   tile.op(multiply(p));
   step.op(on_mbarrier(OpKind::MbarrierWait, kFull));
   step.op(multiply(p));
-  release(step, 1);
+  release(step, p, 1);
   tile.append(over_steps(p, std::move(step), 1));
-  release(tile, 0);
+  release(tile, p, 0);
   tile.append(finish_tile(p, p.loops_over_tiles() ? 1 : 0));
   Listing code;
   code.prologue(2);
@@ -105,8 +113,7 @@ Listing unspecialised(const Plan& p) {
   const auto use = [&](Listing& code) {
     code.op(on_mbarrier(OpKind::MbarrierWait, kFull));
     code.op(multiply(p));
-    code.op(simple(OpKind::WgmmaWait, 0));
-    code.op(on_mbarrier(OpKind::MbarrierArrive, kEmpty, p.cluster() > 1 && p.multicast));
+    release(code, p, 0);
   };
   Listing tile, fill, both, last;
   ask(fill, 0);
