@@ -46,7 +46,7 @@ wavetail_room(bound memory occupancy isa)
 # floor 5
 wavetail_room(device sm bound)
 # floor 6
-wavetail_room(library gpu kernel occupancy)
+wavetail_room(library gpu kernel occupancy isa)
 wavetail_room(host device)
 # floor 8
 wavetail_room(scenario library host config isa USES nlohmann_json::nlohmann_json)

@@ -202,13 +202,15 @@ void facts(const Launch& l, Chain& chain) {
                 .inputs = fmt::format("{} / {}", human(flops, ""), bytes(moved)),
                 .value = flops / moved,
                 .unit = "FLOP/B"});
-    const double peak = 2.0 *
-                        static_cast<double>(l.gpu.pipes.fp32.lanes * l.gpu.sm.schedulers *
-                                            l.gpu.sms()) *
+    const bool tensor = l.work.tensor_flops > 0;
+    const double per_pipe = tensor ? l.work.tensor_flops / l.work.dense_cycles
+                                   : 2.0 * static_cast<double>(l.gpu.pipes.fp32.lanes);
+    const double peak = per_pipe * static_cast<double>(l.gpu.sm.schedulers * l.gpu.sms()) *
                         l.clock_hz;
-    chain.fact({.name = "ridge of the FP32 pipes",
+    chain.fact({.name = tensor ? "ridge of the tensor pipes" : "ridge of the FP32 pipes",
                 .key = "ridge_flop_per_byte",
-                .formula = "2 x FP32 lanes x clock / pin bandwidth",
+                .formula = tensor ? "dense rate / pin bandwidth"
+                                  : "2 x FP32 lanes x clock / pin bandwidth",
                 .inputs = fmt::format("{} / {}", human(peak * 1e-12, "TFLOP/s"),
                                       human(l.gpu.hbm.bandwidth)),
                 .value = peak / static_cast<double>(l.gpu.hbm.bandwidth.count()),
@@ -224,6 +226,29 @@ double load_width(const Work& work) {
     lanes += a.store ? 0 : a.lanes;
   }
   return lanes > 0 ? bytes / lanes : 0;
+}
+
+// Of a matrix product: what its tile says.
+void tile_facts(const Launch& l, Chain& chain) {
+  if (l.kernel.accumulators) {
+    chain.fact(
+        {.name = "registers for sums",
+         .key = "accumulator_registers",
+         .formula = "rows x columns of the tile, FP32, per block",
+         .inputs = fmt::format("{} of {} per SM", *l.kernel.accumulators, l.gpu.sm.registers),
+         .value = static_cast<double>(*l.kernel.accumulators),
+         .unit = ""});
+  }
+  double loaded = 0;
+  for (const auto& b : l.work.boxes) { loaded += b.landed_bytes; }
+  for (const auto& a : l.work.accesses) { loaded += a.store ? 0 : a.useful_bytes; }
+  if (l.work.tensor_flops <= 0 || loaded <= 0) { return; }
+  chain.fact({.name = "intensity of the tile",
+              .key = "tile_intensity_flop_per_byte",
+              .formula = "tensor FLOPs / bytes that come into the SMs",
+              .inputs = fmt::format("{} / {}", human(l.work.tensor_flops, ""), bytes(loaded)),
+              .value = l.work.tensor_flops / loaded,
+              .unit = "FLOP/B"});
 }
 
 result::Bound stated(unit::Duration duration) {
@@ -260,6 +285,7 @@ result::Bound bound_of(const kernel::Kernel& kernel, const gpu::GpuSpec& gpu,
   bound.load_width = load_width(l.work);
   Chain chain(bound);
   facts(l, chain);
+  tile_facts(l, chain);
   dram(l, chain);
   l2(l, chain);
   issue(l, chain);

@@ -9,6 +9,7 @@
 #include "bound/shared.h"
 #include "isa/mbarriers.h"
 #include "isa/tensor.h"
+#include "kernel/share.h"
 
 namespace wavetail::bound {
 
@@ -43,9 +44,10 @@ struct Outstanding {
 
 class Warp {
  public:
-  Warp(const gpu::GpuSpec& gpu, const AccessIndex& index, const std::vector<double>& latency_ns,
-       std::int64_t warp)
-      : gpu_(gpu),
+  Warp(const kernel::Kernel& kernel, const gpu::GpuSpec& gpu, const AccessIndex& index,
+       const std::vector<double>& latency_ns, std::int64_t warp)
+      : kernel_(kernel),
+        gpu_(gpu),
         index_(index),
         latency_ns_(latency_ns),
         warp_(warp),
@@ -216,12 +218,22 @@ class Warp {
     waited_ += t_ - before;
   }
 
+  // Of the block with the most work. A contiguous share counts as one portion.
+  [[nodiscard]] std::int64_t trips(const Op& op) const {
+    if (op.over == kernel::Over::Count || !kernel_.shares->contiguous) {
+      return op.count - op.skip;
+    }
+    if (op.over == kernel::Over::Tiles) { return 1; }
+    const std::int64_t steps = kernel::tile_groups_of(kernel_) * kernel_.shares->steps;
+    return std::max<std::int64_t>(0, steps / kernel::clusters_of(kernel_) - op.skip);
+  }
+
   // Trips are followed one by one until their times repeat; whole periods are then added at once.
   void repeat(const Op& op, Lanes lanes) {
     std::vector<double> ends = {t_};
     std::vector<double> waits = {waited_};
     std::vector<double> peaks = {peak_};
-    std::int64_t left = op.count;
+    std::int64_t left = trips(op);
     while (left > 0) {
       run(op.bodies.front(), lanes);
       --left;
@@ -282,6 +294,10 @@ class Warp {
 
   void diverge(const Op& op, Lanes lanes) {
     const auto ways = op.bodies.size();
+    if (op.diverge_by == kernel::DivergeBy::Portion) {
+      if (!kernel_.shares->contiguous) { run(op.bodies.front(), lanes); }
+      return;
+    }
     if (op.diverge_by == kernel::DivergeBy::Warp) {
       run(op.bodies[way_of_warp(warp_, ways)], lanes);
       return;
@@ -292,6 +308,7 @@ class Warp {
     }
   }
 
+  const kernel::Kernel& kernel_;
   const gpu::GpuSpec& gpu_;
   const AccessIndex& index_;
   const std::vector<double>& latency_ns_;
@@ -316,7 +333,7 @@ BlockChain block_chain(const kernel::Kernel& kernel, const gpu::GpuSpec& gpu,
   std::int64_t first_warp = 0;
   for (const auto& role : kernel.roles) {
     for (std::int64_t w = 0; w < role.warps; ++w) {
-      Warp warp(gpu, index, latency_ns, w);
+      Warp warp(kernel, gpu, index, latency_ns, w);
       warp.run(role.program, lanes_of_warp(kernel, first_warp + w, gpu.sm.warp_size));
       warp.finish();
       if (warp.time_ns() > chain.time_ns) {

@@ -146,7 +146,8 @@ double Cover::unique_of_strides(const kernel::MemoryAccess& a, const Standing& a
 double unique_bytes(const kernel::Box& box, const kernel::Kernel& kernel,
                     const std::vector<double>& trips, double array_bytes) {
   const auto bytes = static_cast<double>(box.bytes());
-  double pieces = static_cast<double>(kernel::volume(kernel.grid));
+  const kernel::Dim3& grid = kernel.shares ? kernel.shares->tiles : kernel.grid;
+  double pieces = static_cast<double>(kernel::volume(grid));
   for (const double t : trips) { pieces *= t; }
   // Blocks that share a multicast box count once, and so do all where each takes the same.
   double sharing = 1;
@@ -160,13 +161,12 @@ double unique_bytes(const kernel::Box& box, const kernel::Kernel& kernel,
   for (std::size_t axis = 0; axis < 3; ++axis) {
     const std::int64_t group = box.multicast[axis] ? kernel.cluster[axis] : 1;
     sharing *= static_cast<double>(group);
-    add(block[axis] * group, static_cast<double>(kernel.grid[axis] / group));
+    add(block[axis] * group, static_cast<double>(grid[axis] / group));
   }
   if (box.walk != WalkKind::Strides) {
     const double extent = static_cast<double>(box.extent());
-    const double blocks = box.walk == WalkKind::Same
-                              ? static_cast<double>(kernel::volume(kernel.grid))
-                              : sharing;
+    const double blocks = box.walk == WalkKind::Same ? static_cast<double>(kernel::volume(grid))
+                                                     : sharing;
     const double whole = std::floor(array_bytes / extent / sharing) - (box.offset != 0 ? 1 : 0);
     return std::max(1.0, std::min(whole, std::floor(pieces / blocks))) * bytes;
   }

@@ -10,6 +10,7 @@
 #include "bound/shared.h"
 #include "isa/mbarriers.h"
 #include "isa/tensor.h"
+#include "kernel/share.h"
 
 namespace wavetail::bound {
 
@@ -33,7 +34,9 @@ class Counter {
       : kernel_(kernel),
         gpu_(gpu),
         work_(work),
-        blocks_(static_cast<double>(kernel::volume(kernel.grid))) {}
+        blocks_(static_cast<double>(kernel::volume(kernel.grid))) {
+    if (kernel.shares) { portions_ = kernel::count_portions(kernel); }
+  }
 
   void role(const kernel::Role& role, std::int64_t first_warp) {
     const std::size_t first_access = work_.accesses.size();
@@ -105,6 +108,8 @@ class Counter {
     work_.tensor_cycles += n * blocks_ * cycles;
     work_.last_tensor_cycles = std::max(work_.last_tensor_cycles, cycles);
     work_.flops += n * blocks_ * cost.flops;
+    work_.tensor_flops += n * blocks_ * cost.flops;
+    work_.dense_cycles += n * blocks_ * static_cast<double>(cost.full) / isa::kThousandths;
   }
 
   void bulk(const Op& op, const Place& place, bool taken) {
@@ -155,12 +160,37 @@ class Counter {
 
   void repeat(const Op& op, const Place& place, bool taken) {
     Place inside = place;
-    inside.times *= static_cast<double>(op.count);
+    inside.times *= mean_trips(op);
     inside.trips.push_back(static_cast<double>(op.count));
     program(op.bodies.front(), inside, taken && op.count > 0);
   }
 
+  // Where blocks differ, of all of them together.
+  [[nodiscard]] double mean_trips(const Op& op) const {
+    if (op.over == kernel::Over::Count) { return static_cast<double>(op.count); }
+    const auto portions = static_cast<double>(portions_.portions);
+    if (op.over == kernel::Over::Tiles) {
+      return portions / static_cast<double>(kernel::clusters_of(kernel_));
+    }
+    const std::int64_t steps = kernel::tile_groups_of(kernel_) * kernel_.shares->steps;
+    return static_cast<double>(steps) / portions - static_cast<double>(op.skip);
+  }
+
+  // The ways that portions go, by how many take them.
+  void portions(const Op& op, const Place& place, bool taken) {
+    const std::int64_t takers[] = {portions_.whole, portions_.early, portions_.last};
+    for (std::size_t way = 0; way < op.bodies.size(); ++way) {
+      Place inside = place;
+      inside.times *= static_cast<double>(takers[way]) / static_cast<double>(portions_.portions);
+      program(op.bodies[way], inside, taken && takers[way] > 0);
+    }
+  }
+
   void diverge(const Op& op, const Place& place, bool taken) {
+    if (op.diverge_by == kernel::DivergeBy::Portion) {
+      portions(op, place, taken);
+      return;
+    }
     const auto ways = op.bodies.size();
     for (std::size_t way = 0; way < ways; ++way) {
       Place inside = place;
@@ -209,7 +239,7 @@ class Counter {
 
   void cover(std::size_t index, const Op& op, const Request& r, const Place& place) {
     covers_.resize(std::max(covers_.size(), index + 1));
-    const Standing at{.grid = kernel_.grid,
+    const Standing at{.grid = kernel_.shares ? kernel_.shares->tiles : kernel_.grid,
                       .warps = place.warps,
                       .warp_size = gpu_.sm.warp_size,
                       .split = place.split,
@@ -244,6 +274,7 @@ class Counter {
   const gpu::GpuSpec& gpu_;
   Work& work_;
   double blocks_;
+  kernel::PortionCount portions_;
   std::size_t next_access_ = 0, next_box_ = 0;
   std::vector<Cover> covers_;
 };

@@ -65,6 +65,8 @@ struct Work {
   double bank_passes = 0;        // what they would be without conflicts
   bool exact_wavefronts = true;  // no address decides about conflicts that is not known here
   double flops = 0;
+  // Of tensor instructions: FLOPs, and the pipe cycles that these take at the dense rate.
+  double tensor_flops = 0, dense_cycles = 0;
   double tensor_cycles = 0;       // of the pipes of all sub-partitions
   double last_tensor_cycles = 0;  // of the longest single instruction
   double dsmem_bytes = 0;

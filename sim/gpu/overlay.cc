@@ -43,13 +43,17 @@ config::Node scalar(std::string text, const config::Place& place) {
   return node;
 }
 
-// SMs spread evenly over as many GPCs as before, larger ones first.
+// SMs spread evenly over as many GPCs as before, larger ones first. They come in pairs (TPCs),
+// which stay together if their number is even: a cluster of two fits every pair.
 config::Node spread(std::int64_t sms, std::int64_t gpcs, const config::Place& place) {
   config::Node list;
   list.kind = config::Node::Kind::List;
   list.place = place;
-  for (std::int64_t i = 0; i < std::min(sms, gpcs); ++i) {
-    list.items.push_back(scalar(std::to_string(sms / gpcs + (i < sms % gpcs ? 1 : 0)), place));
+  const std::int64_t size = sms % 2 == 0 && sms >= 2 * gpcs ? 2 : 1;  // SMs that stay together
+  const std::int64_t all = sms / size;
+  for (std::int64_t i = 0; i < std::min(all, gpcs); ++i) {
+    const std::int64_t here = (all / gpcs + (i < all % gpcs ? 1 : 0)) * size;
+    list.items.push_back(scalar(std::to_string(here), place));
   }
   return list;
 }

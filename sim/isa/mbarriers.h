@@ -30,7 +30,7 @@ void for_each_op(const kernel::Program& program, std::int64_t warp, F&& f) {
     f(op);
     for (std::size_t way = 0; way < op.bodies.size(); ++way) {
       const bool taken = op.kind != kernel::OpKind::Diverge ||
-                         op.diverge_by == kernel::DivergeBy::Lane ||
+                         op.diverge_by != kernel::DivergeBy::Warp ||
                          static_cast<std::size_t>(warp) % op.bodies.size() == way;
       if (taken) { for_each_op(op.bodies[way], warp, f); }
     }

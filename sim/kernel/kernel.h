@@ -39,6 +39,18 @@ struct Role {
   bool operator==(const Role&) const = default;
 };
 
+// Work that the blocks share out among themselves (kernel/share.h): a grid of tiles, larger than
+// the launch's, of so many steps each. Loops and branches of a program refer to it (op.h).
+struct Shares {
+  Dim3 tiles{1, 1, 1};  // the cluster divides it in every dimension
+  std::int64_t steps = 1;
+  // Every cluster takes an equal share of all steps in a row (stream-K); else whole tiles, dealt
+  // out in turn (a persistent kernel).
+  bool contiguous = false;
+
+  bool operator==(const Shares&) const = default;
+};
+
 struct Kernel {
   std::string name;
   std::string role;  // qkv, attention, ... for reports; may be empty
@@ -52,15 +64,17 @@ struct Kernel {
   std::vector<Array> arrays;
   std::vector<Mbarrier> mbarriers;  // of every block
   std::vector<Role> roles;
+  std::optional<Shares> shares;
   // a stand-in of stated duration: nothing is simulated inside
   std::optional<unit::Duration> duration;
 
   // What the algorithm has to move and compute at least, for the bound (set by templates; own
   // programs get them from their arrays and ops). Bytes count each touched byte once.
   std::optional<Bytes> compulsory_read, compulsory_write;
-  double flops = 0;           // floating-point operations of the whole launch
-  std::string note;           // what a template chose and why, one line
-  std::string template_name;  // empty for a program of the scenario's own
+  double flops = 0;                          // floating-point operations of the whole launch
+  std::optional<std::int64_t> accumulators;  // registers of a block that hold FP32 sums
+  std::string note;                          // what a template chose and why, one line
+  std::string template_name;                 // empty for a program of the scenario's own
 
   bool operator==(const Kernel&) const = default;
 };

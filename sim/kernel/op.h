@@ -88,7 +88,14 @@ struct MemoryAccess {
   bool operator==(const MemoryAccess&) const = default;
 };
 
-enum class DivergeBy : std::uint8_t { Lane, Warp };
+// Portion: the block goes one of three ways: its portion is a whole tile, steps of one that others
+// continue, or its last steps (kernel/share.h).
+enum class DivergeBy : std::uint8_t { Lane, Warp, Portion };
+
+// What a counted loop runs over. Tiles: the portions of Kernel::shares that fall to the block;
+// inside, strides per block are strides per tile. Steps, inside Tiles: the steps of its portion but
+// the first `skip`; strides per trip count from the tile's first step.
+enum class Over : std::uint8_t { Count, Tiles, Steps };
 
 struct Op {
   OpKind kind = OpKind::Arithmetic;
@@ -106,6 +113,8 @@ struct Op {
   BarrierUse barrier = {};      // NamedBarrier, ClusterBarrier
   PeerAccess peer = {};         // PeerLoad, PeerStore
   DivergeBy diverge_by = DivergeBy::Lane;
+  Over over = Over::Count;  // Repeat; `count` is then the most trips of any block
+  std::int64_t skip = 0;
   // Repeat: one; Diverge: one per way (lanes are split evenly)
   std::vector<std::vector<Op>> bodies = {};
 

@@ -10,6 +10,7 @@ namespace wavetail::library {
 [[nodiscard]] Template copy_template();
 [[nodiscard]] Template elementwise_template();
 [[nodiscard]] Template empty_template();
+[[nodiscard]] Template gemm_template();
 [[nodiscard]] Template gemv_template();
 [[nodiscard]] Template norm_template();
 [[nodiscard]] Template pointer_chase_template();

@@ -71,6 +71,10 @@ void Listing::barrier() {
   program_.push_back(op);
 }
 
+void Listing::append(Listing other) {
+  std::move(other.program_.begin(), other.program_.end(), std::back_inserter(program_));
+}
+
 void Listing::repeat(std::int64_t trips, Listing body) {
   if (trips == 0) { return; }
   kernel::Op op;
@@ -160,7 +164,8 @@ void Listing::prologue(std::int64_t arrays) { int32(3 + 2 * arrays, 3 + 2 * arra
 void Listing::loop_step(std::int64_t arrays) { int32(2 * arrays + 3, 2); }
 
 bool Values::has(std::string_view name) const {
-  return arguments_.numbers.contains(name) || arguments_.words.contains(name);
+  return arguments_.numbers.contains(name) || arguments_.words.contains(name) ||
+         arguments_.lists.contains(name);
 }
 
 std::int64_t Values::number(std::string_view name) const {
@@ -169,6 +174,14 @@ std::int64_t Values::number(std::string_view name) const {
 
 std::int64_t Values::number_or(std::string_view name, std::int64_t otherwise) const {
   return has(name) ? number(name) : otherwise;
+}
+
+std::vector<std::int64_t> Values::list_or(std::string_view name,
+                                          std::vector<std::int64_t> otherwise) const {
+  const auto it = arguments_.lists.find(name);
+  if (it == arguments_.lists.end()) { return otherwise; }
+  std::copy_n(it->second.begin(), std::min(it->second.size(), otherwise.size()), otherwise.begin());
+  return otherwise;
 }
 
 std::string Values::word(std::string_view name) const {

@@ -46,6 +46,10 @@ class Listing {
   void shared_store(const kernel::SharedAccess& a, std::int64_t count);
   void wait_shared(std::int64_t newest_left);
   void barrier();
+
+  void op(kernel::Op op) { program_.push_back(std::move(op)); }
+
+  void append(Listing other);
   void repeat(std::int64_t trips, Listing body);
   // The first 1/`share` of the block's warps run `body`; the others branch around it.
   void first_warps(std::int64_t share, Listing body);
@@ -86,6 +90,10 @@ class Values {
   [[nodiscard]] bool has(std::string_view name) const;
   [[nodiscard]] std::int64_t number(std::string_view name) const;  // the parameter must be present
   [[nodiscard]] std::int64_t number_or(std::string_view name, std::int64_t otherwise) const;
+
+  // The entries of a list; `otherwise` where there are none, or fewer.
+  [[nodiscard]] std::vector<std::int64_t> list_or(std::string_view name,
+                                                  std::vector<std::int64_t> otherwise) const;
 
   [[nodiscard]] bool flag(std::string_view name) const { return number(name) != 0; }
 

@@ -30,6 +30,7 @@ enum class ParameterKind : std::uint8_t {
   Choice,  // one of `choices`
   Flag,    // true | false
   Word,    // a free name, e.g. of an array that kernels share
+  Counts,  // a list of up to `most` bare whole numbers, each in the allowed range
 };
 
 struct Parameter {
@@ -40,12 +41,14 @@ struct Parameter {
   std::string_view fallback;              // as it would be written; empty: chosen by the template
   std::vector<std::string_view> choices;  // for Choice
   std::string_view sentence;
+  std::size_t most = 1;  // entries of Counts
 };
 
 // Values by parameter name; what the file left out is absent.
 struct Arguments {
   std::map<std::string, std::int64_t, std::less<>> numbers;  // Count, Size in bytes, Flag as 0 or 1
   std::map<std::string, std::string, std::less<>> words;     // Choice, Word
+  std::map<std::string, std::vector<std::int64_t>, std::less<>> lists = {};  // Counts
 };
 
 struct Mistake {

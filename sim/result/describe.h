@@ -137,7 +137,8 @@ void describe(V&& v, const KernelResult& k) {
   v("tflops", k.tflops, "TFLOP/s", "floating-point operations / time");
   v("tensor_pct", k.tensor_pct, "pct", "tensor FLOPs / dense peak of the active SMs");
   v("sm_busy_pct", k.sm_busy_pct, "pct", "busiest of issue and pipes, on active SMs");
-  v("fragment_fill_pct", k.fragment_fill_pct, "pct", "rows of a tensor tile that carry data");
+  v("fragment_fill_pct", k.fragment_fill_pct, "pct",
+    "FLOPs asked for / FLOPs of the tensor instructions, whose tiles may reach beyond the matrix");
   v("l2_fit_ratio", k.l2_fit_ratio, "ratio", "compulsory bytes / L2 capacity");
   v("time_over_bound", k.time_over_bound, "ratio", "time / the highest closed-form ceiling");
   v("traffic_us", k.traffic_us, "us",

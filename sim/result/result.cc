@@ -61,6 +61,7 @@ Counters& Counters::operator+=(const Counters& o) {
   latency_bytes += o.latency_bytes;
   in_flight_byte_ps += o.in_flight_byte_ps;
   flops += o.flops;
+  tensor_flops += o.tensor_flops;
   blocks += o.blocks;
   warps += o.warps;
   resident_warp_cycles += o.resident_warp_cycles;

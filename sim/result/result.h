@@ -88,6 +88,7 @@ struct Counters {
   std::int64_t latency_bytes = 0;   // the bytes of those requests
   double in_flight_byte_ps = 0;     // integral of bytes in flight over time, kept at the SMs
   double flops = 0;
+  double tensor_flops = 0;  // of these, by tensor instructions
   std::int64_t blocks = 0, warps = 0;
   std::int64_t resident_warp_cycles = 0;  // kept per block, independent of the stall buckets
   std::int64_t active_sm_cycles = 0;      // cycles with at least one resident warp, over SMs

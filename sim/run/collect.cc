@@ -137,6 +137,16 @@ std::optional<double> l2_fit(const kernel::Kernel& kernel, const result::Bound& 
   return std::nullopt;
 }
 
+// A matrix product is judged by the FLOPs that it was launched for; rows and columns of tiles that
+// lie beyond the matrix are multiplied, too.
+void set_tensor_figures(KernelResult& k, const kernel::Kernel& kernel, const Counters& c,
+                        double total_ps) {
+  if (!kernel.accumulators || c.tensor_busy == 0) { return; }
+  const double useful = kernel.flops * real(k.launches);
+  k.tflops = share(useful, total_ps, 1);
+  k.fragment_fill_pct = share(useful, c.tensor_flops);
+}
+
 KernelResult kernel_result(const scenario::Scenario& s, std::size_t n, const KernelAccount& a) {
   const kernel::Kernel& kernel = s.kernels[n];
   KernelResult k;
@@ -162,6 +172,7 @@ KernelResult kernel_result(const scenario::Scenario& s, std::size_t n, const Ker
     set_shared_memory_figures(k, a.counters);
     set_traffic(k, s.gpu);
     k.l2_fit_ratio = l2_fit(kernel, k.bound, s.gpu);
+    set_tensor_figures(k, kernel, a.counters, real(a.time.count()));
   }
   return k;
 }

@@ -45,10 +45,11 @@ constexpr std::array<Scale, 15> kScales = {{{"ps", "time", 1e-12},
                                             {"FLOP/B", "intensity", 1}}};
 
 // Factor from unit `from` to unit `to`; nothing if they measure different things. A bare number may
-// stand for a ratio.
+// stand for a ratio and for an intensity, which scenarios have no unit for.
 std::optional<double> convert(std::string_view from, std::string_view to) {
   if (from == to) { return 1.0; }
   if ((from.empty() && to == "ratio") || (from == "ratio" && to.empty())) { return 1.0; }
+  if (from == "FLOP/B" && to.empty()) { return 1.0; }
   const Scale* a = nullptr;
   const Scale* b = nullptr;
   for (const auto& s : kScales) {

@@ -20,10 +20,30 @@ using library::Parameter;
 using library::ParameterKind;
 
 config::Key key_of(const Parameter& p) {
-  const char* type = p.kind == ParameterKind::Size    ? "size"
-                     : p.kind == ParameterKind::Count ? "count"
-                                                      : "text";
+  const char* type = p.kind == ParameterKind::Size     ? "size"
+                     : p.kind == ParameterKind::Count  ? "count"
+                     : p.kind == ParameterKind::Counts ? "count or list of counts"
+                                                       : "text";
   return {std::string(p.name), type, p.required, std::string(p.sentence)};
+}
+
+// [x, y, ...], or x alone.
+void read_counts(const At& at, const Parameter& p, library::Arguments& out) {
+  const std::string low = std::to_string(p.low), high = std::to_string(p.high);
+  const std::vector<config::Node> one{at.node};
+  const std::vector<config::Node>& items = at.node.is_list() ? at.node.items : one;
+  if (items.empty() || items.size() > p.most) {
+    at.complain("has 1 to " + std::to_string(p.most) + " entries; found " +
+                std::to_string(items.size()));
+    return;
+  }
+  std::vector<std::int64_t> counts;
+  for (std::size_t i = 0; i < items.size(); ++i) {
+    const std::string path = at.node.is_list() ? at.path + "[" + std::to_string(i) + "]" : at.path;
+    const auto n = config::quantity<std::int64_t>({items[i], path, at.diagnostics}, {low, high});
+    if (n) { counts.push_back(*n); }
+  }
+  if (counts.size() == items.size()) { out.lists[std::string(p.name)] = counts; }
 }
 
 void read_argument(const At& at, const Parameter& p, library::Arguments& out) {
@@ -48,6 +68,7 @@ void read_argument(const At& at, const Parameter& p, library::Arguments& out) {
       if (const auto index = config::choice(at, choices)) { out.words[name] = choices[*index]; }
       break;
     }
+    case ParameterKind::Counts: read_counts(at, p, out); break;
     case ParameterKind::Word:
       if (const auto word = config::text(at)) { out.words[name] = *word; }
       break;

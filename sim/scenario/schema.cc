@@ -122,6 +122,7 @@ Json template_kernel(const library::Template& t) {
     const bool count = p.kind == library::ParameterKind::Count;
     std::string type = size ? "size" : count ? "count" : "text";
     if (p.kind == library::ParameterKind::Flag) { type = "flag"; }
+    if (p.kind == library::ParameterKind::Counts) { type = "count or list of counts"; }
     if (p.kind == library::ParameterKind::Choice) {
       type = "one of ";
       for (const auto choice : p.choices) {

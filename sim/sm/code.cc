@@ -99,7 +99,11 @@ class Compiler {
       case OpKind::BlockBarrier: emit(InstrKind::Barrier); break;
       case OpKind::Repeat: repeat(op); break;
       case OpKind::Diverge:
-        op.diverge_by == kernel::DivergeBy::Lane ? lanes_diverge(op) : warps_diverge(op);
+        switch (op.diverge_by) {
+          case kernel::DivergeBy::Lane: lanes_diverge(op); break;
+          case kernel::DivergeBy::Warp: warps_diverge(op, InstrKind::SkipUnless); break;
+          case kernel::DivergeBy::Portion: warps_diverge(op, InstrKind::SkipPortion); break;
+        }
         break;
       case OpKind::CpAsync: memory(op, InstrKind::CpAsync).mbarrier = op.mbarrier; break;
       default: asynchronous(op); break;
@@ -159,8 +163,10 @@ class Compiler {
   }
 
   void repeat(const Op& op) {
-    const std::int32_t start = here();
     const auto depth = static_cast<std::uint8_t>(at_.trips.size());
+    const std::int32_t begin = here();
+    begin_loop(op, depth);
+    const std::int32_t start = here();
     at_.trips.push_back(op.count);
     const std::int64_t loads_before = loads_;
     block(op.bodies.front());
@@ -168,10 +174,23 @@ class Compiler {
     const bool waits = std::any_of(op.bodies.front().begin(), op.bodies.front().end(),
                                    [](const Op& o) { return o.kind == OpKind::WaitLoads; });
     waits_in_every_loop_ = waits_in_every_loop_ && (waits || loads_ == loads_before);
-    Instr& end = emit(InstrKind::LoopEnd);
+    Instr& end = emit(op.over == kernel::Over::Count   ? InstrKind::LoopEnd
+                      : op.over == kernel::Over::Tiles ? InstrKind::TilesEnd
+                                                       : InstrKind::StepsEnd);
     end.depth = depth;
     end.count = op.count;
     end.target = start;
+    if (begin != start) { code_.instrs[static_cast<std::size_t>(begin)].target = here(); }
+  }
+
+  // A loop whose trips differ from block to block may have none.
+  void begin_loop(const Op& op, std::uint8_t depth) {
+    if (op.over == kernel::Over::Count) { return; }
+    code_.shares = true;
+    Instr& begin = emit(op.over == kernel::Over::Tiles ? InstrKind::TilesBegin
+                                                       : InstrKind::StepsBegin);
+    begin.depth = depth;
+    begin.count = op.skip;
   }
 
   // Every warp runs every way in turn with a share of its lanes.
@@ -191,11 +210,12 @@ class Compiler {
     at_ = outside;
   }
 
-  // Warp i runs way i modulo the number of ways, with all its lanes.
-  void warps_diverge(const Op& op) {
+  // Warp i runs way i modulo the number of ways, with all its lanes; or all warps of a block the
+  // way of its portion.
+  void warps_diverge(const Op& op, InstrKind kind) {
     for (std::size_t way = 0; way < op.bodies.size(); ++way) {
       const std::int32_t skip = here();
-      emit(InstrKind::SkipUnless);
+      emit(kind);
       block(op.bodies[way]);
       Instr& s = code_.instrs[static_cast<std::size_t>(skip)];
       s.ways = static_cast<std::int16_t>(op.bodies.size());

@@ -27,9 +27,14 @@ enum class InstrKind : std::uint8_t {
   WaitLoads,
   WaitShared,
   Barrier,
-  LoopEnd,     // next trip of loop `depth` at `target`, or fall through
-  Branch,      // enters one way of a divergent branch
-  SkipUnless,  // jumps to `target` unless this warp takes way `way` of `ways`
+  LoopEnd,      // next trip of loop `depth` at `target`, or fall through
+  Branch,       // enters one way of a divergent branch
+  SkipUnless,   // jumps to `target` unless this warp takes way `way` of `ways`
+  TilesBegin,   // first portion of the block's share, or jumps to `target` if there is none
+  TilesEnd,     // next portion at `target`, or fall through
+  StepsBegin,   // step `count` of the portion, or jumps to `target` if it ends before
+  StepsEnd,     // next step at `target`, or fall through
+  SkipPortion,  // jumps to `target` unless the portion is of kind `way`
   Exit,
   // Asynchronous, tensor and cluster instructions; all but the first take an issue slot.
   CpAsyncWait,
@@ -149,6 +154,7 @@ struct Code {
   // Mbarriers that every warp of the role waits for, one bit each.
   std::uint64_t waits_for = 0;
   bool asynchronous = false;  // some role of the kernel has such instructions
+  bool shares = false;        // some loop runs over portions of Kernel::shares
 };
 
 // One Code per role of the kernel, and one more for the block's last warp if the threads of a block

@@ -60,6 +60,11 @@ void Sm::step(std::uint32_t slot, Turn& turn) {
     case InstrKind::SkipUnless:
       w.pc = w.index % instr.ways == instr.way ? w.pc + 1 : instr.target;
       break;
+    case InstrKind::TilesBegin:
+    case InstrKind::TilesEnd:
+    case InstrKind::StepsBegin:
+    case InstrKind::StepsEnd:
+    case InstrKind::SkipPortion: share_step(slot, instr); break;
     case InstrKind::Exit: finish(slot, turn); break;
     default: async_step(slot, instr, turn); break;
   }

@@ -119,6 +119,10 @@ void Sm::add_warp(Block& block, std::int32_t block_slot, std::int64_t order, Tim
   w.since = block.placed;
   w.age = placed_++;
   if (w.code->partial_waits) { load_ready_.resize(warps_.size() * kMaxScoreboard); }
+  if (w.code->shares) {
+    shares_.resize(warps_.size());
+    shares_[slot] = WarpShare{block.index, {}, cluster_of(*launch.kernel, block.index)};
+  }
   if (w.code->asynchronous) {
     async_[slot] = AsyncWarp{};
     async_[slot].cursors.resize(w.code->mbarriers.size());

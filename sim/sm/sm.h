@@ -24,6 +24,7 @@
 #include "sm/launch.h"
 #include "sm/mbarrier.h"
 #include "sm/scheduler.h"
+#include "sm/share.h"
 #include "sm/shared_scoreboard.h"
 #include "sm/warp.h"
 
@@ -132,6 +133,15 @@ class Sm {
   void note_ready(std::uint32_t slot, std::uint32_t entry, Time ready);
   [[nodiscard]] Time data_ready(std::uint32_t slot, std::uint64_t blocking);
   void wait_loads(std::uint32_t slot, std::uint64_t blocking, Turn& turn);
+  void share_step(std::uint32_t slot, const Instr& instr);
+  void take_portion(std::uint32_t slot, std::int64_t n);
+
+  // What strides per block refer to: the block, or the tile of its share that the warp is at.
+  [[nodiscard]] const kernel::Dim3& index_of(const Warp& w) const {
+    if (w.code->shares) { return shares_[static_cast<std::size_t>(&w - warps_.data())].index; }
+    return blocks_[static_cast<std::size_t>(w.block)].index;
+  }
+
   void barrier(std::uint32_t slot, Turn& turn);
   void open_barrier(Block& block, std::uint32_t except);
   void finish(std::uint32_t slot, Turn& turn);
@@ -273,11 +283,12 @@ class Sm {
   CompiledAccess::Request random_request_;  // scratch of request_at
   // By warp slot; empty until an instruction of this SM accesses shared memory.
   std::vector<SharedScoreboard> shared_scoreboards_;
-  std::vector<AsyncWarp> async_;  // by warp slot; empty until a kernel needs it
-  std::vector<BlockSync> sync_;   // by block slot; empty until a kernel needs it
-  std::uint64_t placements_ = 0;  // blocks placed so far
-  event::CycleServer tma_;        // thousandths of a cycle
-  std::int64_t tma_request_;      // the least of a request, likewise
+  std::vector<WarpShare> shares_;  // by warp slot; empty until a kernel needs it
+  std::vector<AsyncWarp> async_;   // by warp slot; empty until a kernel needs it
+  std::vector<BlockSync> sync_;    // by block slot; empty until a kernel needs it
+  std::uint64_t placements_ = 0;   // blocks placed so far
+  event::CycleServer tma_;         // thousandths of a cycle
+  std::int64_t tma_request_;       // the least of a request, likewise
   std::vector<Bulk> bulks_;
   std::vector<std::uint32_t> free_bulks_;
   std::vector<ClusterMember> receivers_;  // scratch of bulk_arrives

@@ -32,6 +32,7 @@ void Sm::wgmma(std::uint32_t slot, const Instr& instr, Turn& turn) {
   result::Counters& c = w.launch->counters;
   c.tensor_busy += n * t.cost.full;
   c.flops += static_cast<double>(n) * t.cost.flops;
+  c.tensor_flops += static_cast<double>(n) * t.cost.flops;
   issue_now(slot, instr, turn, n);
   w.done += n;
   if (w.done < instr.count) { return; }
@@ -64,6 +65,7 @@ void Sm::mma(std::uint32_t slot, const Instr& instr, Turn& turn) {
   result::Counters& c = w.launch->counters;
   c.tensor_busy += n * t.cost.full;
   c.flops += static_cast<double>(n) * t.cost.flops;
+  c.tensor_flops += static_cast<double>(n) * t.cost.flops;
   // The chain goes on from its own thousandth of a cycle if this is the earliest cycle behind it.
   const std::int64_t from = chained && whole(a.mma_chain) == turn.cycle ? a.mma_chain
                                                                         : turn.cycle * kUnit;

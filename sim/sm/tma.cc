@@ -53,14 +53,14 @@ void for_each_piece(const BulkAccess& box, F&& f) {
 // The box of a block; with multicast its share of the box of the first block that has the same
 // coordinates on the other axes.
 BulkAccess Sm::bulk_access(const Warp& w, const CompiledBox& c) const {
-  const Block& b = blocks_[static_cast<std::size_t>(w.block)];
+  const kernel::Dim3& index = index_of(w);
   const kernel::Dim3& extent = w.launch->kernel->cluster;
   std::int64_t at = c.place.offset;
   std::int64_t share = 0;  // which one, along the multicast axes, x fastest
   std::int64_t times = 1;
   for (std::size_t axis = 0; axis < 3; ++axis) {
-    const std::int64_t within = c.box.multicast[axis] ? b.index[axis] % extent[axis] : 0;
-    at += (b.index[axis] - within) * c.place.block[axis];
+    const std::int64_t within = c.box.multicast[axis] ? index[axis] % extent[axis] : 0;
+    at += (index[axis] - within) * c.place.block[axis];
     share += within * times;
     times *= c.box.multicast[axis] ? extent[axis] : 1;
   }

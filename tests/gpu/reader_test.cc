@@ -89,7 +89,7 @@ TEST(GpuReader, SettingsReplaceOrScale) {
   EXPECT_EQ(spec->l1.latency, 50_cycles);  // 49.5, whole cycles
   EXPECT_EQ(spec->sm.max_warps, 48);
   EXPECT_EQ(spec->sms(), 140);
-  EXPECT_EQ(spec->gpcs, (std::vector<std::int64_t>{18, 18, 18, 18, 17, 17, 17, 17}));
+  EXPECT_EQ(spec->gpcs, (std::vector<std::int64_t>{18, 18, 18, 18, 18, 18, 16, 16}));
   EXPECT_EQ(spec->provenance.at("hbm.bandwidth").confidence, Confidence::Assumed);
   EXPECT_EQ(spec->provenance.at("hbm.bandwidth").source, "set: gpu.hbm.bandwidth = x2");
 }

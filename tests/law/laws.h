@@ -95,6 +95,7 @@ inline void count_branches(const kernel::Program& program, bound::Lanes lanes, s
       count_branches(op.bodies[0], lanes, warp, times * static_cast<double>(op.count), sum);
     }
     if (op.kind != kernel::OpKind::Diverge) { continue; }
+    if (op.diverge_by == kernel::DivergeBy::Portion) { continue; }  // a uniform choice
     const std::size_t ways = op.bodies.size();
     if (op.diverge_by == kernel::DivergeBy::Warp) {
       count_branches(op.bodies[bound::way_of_warp(warp, ways)], lanes, warp, times, sum);
@@ -148,30 +149,34 @@ inline void expect_work(const result::Counters& c, const kernel::Kernel& kernel,
   const auto n = static_cast<double>(launches);
   const bound::Work work = bound::count_work(kernel, gpu);
   const Branches branches = branches_of(kernel, gpu);
-  EXPECT_EQ(static_cast<double>(c.warp_instructions),
-            n * (work.warp_instructions + branches.warps));
-  EXPECT_EQ(static_cast<double>(c.thread_instructions),
-            n * (work.thread_instructions + branches.lanes));
-  EXPECT_EQ(static_cast<double>(c.load_requests), n * work.load_requests);
-  EXPECT_EQ(static_cast<double>(c.store_requests), n * work.store_requests);
-  EXPECT_EQ(static_cast<double>(c.useful_load_bytes), n * work.useful_load_bytes);
-  EXPECT_EQ(static_cast<double>(c.useful_store_bytes), n * work.useful_store_bytes);
-  EXPECT_EQ(c.flops, n * work.flops);
+  // Blocks that share tiles out do so in unequal parts, of which `bound` takes the mean.
+  const auto expect_same = [&](double got, double wanted) {
+    EXPECT_NEAR(got, wanted, kernel.shares ? 1e-9 * wanted : 0);
+  };
+  expect_same(static_cast<double>(c.warp_instructions),
+              n * (work.warp_instructions + branches.warps));
+  expect_same(static_cast<double>(c.thread_instructions),
+              n * (work.thread_instructions + branches.lanes));
+  expect_same(static_cast<double>(c.load_requests), n * work.load_requests);
+  expect_same(static_cast<double>(c.store_requests), n * work.store_requests);
+  expect_same(static_cast<double>(c.useful_load_bytes), n * work.useful_load_bytes);
+  expect_same(static_cast<double>(c.useful_store_bytes), n * work.useful_store_bytes);
+  expect_same(c.flops, n * work.flops);
   double moved = 0, landed = 0;
   for (const bound::BoxWork& b : work.boxes) {
     moved += b.moved_bytes;
     landed += b.landed_bytes;
   }
-  EXPECT_EQ(static_cast<double>(c.tma_fetch_bytes + c.tma_store_bytes), n * moved);
-  EXPECT_EQ(static_cast<double>(c.tma_load_bytes), n * landed);
+  expect_same(static_cast<double>(c.tma_fetch_bytes + c.tma_store_bytes), n * moved);
+  expect_same(static_cast<double>(c.tma_load_bytes), n * landed);
   EXPECT_EQ(c.blocks, launches * kernel::volume(kernel.grid));
   const std::vector<sm::Code> codes = sm::compile(kernel, gpu);
   if (keeps_alignment(codes, sm::InstrKind::Load) &&
       keeps_alignment(codes, sm::InstrKind::CpAsync)) {
-    EXPECT_EQ(static_cast<double>(c.load_sectors), n * work.load_sectors);
+    expect_same(static_cast<double>(c.load_sectors), n * work.load_sectors);
   }
   if (keeps_alignment(codes, sm::InstrKind::Store)) {
-    EXPECT_EQ(static_cast<double>(c.store_sectors), n * work.store_sectors);
+    expect_same(static_cast<double>(c.store_sectors), n * work.store_sectors);
   }
 }
 

@@ -1,0 +1,283 @@
+// SPDX-License-Identifier: Apache-2.0
+// From parameters to a plan: what the GPU has, what fits, what divides what.
+#include <algorithm>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "isa/availability.h"
+#include "isa/tensor.h"
+#include "library/gemm.h"
+#include "occupancy/occupancy.h"
+#include "unit/print.h"
+
+namespace wavetail::library::gemm {
+
+std::int64_t Plan::warps() const {
+  if (mainloop == Mainloop::Tma) { return tile.m >= 128 ? 8 : 4; }
+  return tile.m * tile.n >= 32768 ? 8 : 4;
+}
+
+std::int64_t Plan::row_blocks() const { return tile.m / 64 / (warps() / 4); }
+
+Tile Plan::warp_tile() const {
+  const std::int64_t along_m = warps() == 4 ? 2 : tile.m >= tile.n ? 4 : 2;
+  return {tile.m / along_m, tile.n / (warps() / along_m), tile.k};
+}
+
+std::int64_t Plan::strip() const {
+  std::int64_t columns = 128 / shape.out_element;
+  while (columns > 8 && tile.n % columns != 0) { columns /= 2; }
+  return std::min(columns, tile.n);
+}
+
+int out_bytes(kernel::TensorType type) { return type == kernel::TensorType::Tf32 ? 4 : 2; }
+
+// What a block is launched with is what its roles share after they have moved registers. mma.sync
+// holds two sets of fragments, a plain copy also what it moves.
+std::int64_t registers_of(const Plan& p) {
+  const std::int64_t each = round_up(p.accumulators() + kOtherRegisters, 8);
+  if (p.specialised) {
+    return round_up(ceil_div(4 * kProducerRegisters + p.warps() * each, p.warps() + 4), 8);
+  }
+  if (p.mainloop == Mainloop::Tma) { return each; }
+  const Tile w = p.warp_tile();
+  const std::int64_t fragments = 2 * 4 * (w.m / 16 + ceil_div(w.n, 16));
+  const std::int64_t staged = p.mainloop == Mainloop::Sync
+                                  ? ceil_div(p.stage_bytes(), p.warps() * 32 * 4)
+                                  : 0;
+  return std::min<std::int64_t>(255, round_up(p.accumulators() + 24 + fragments + staged, 8));
+}
+
+std::int64_t most_stages(const Plan& p, const gpu::GpuSpec& gpu) {
+  const std::int64_t room = gpu.sm.shared_memory_per_block.count() - p.staging_bytes() -
+                            kBesideStages;
+  return room / p.stage_bytes();
+}
+
+void count_tiles(Plan& p) {
+  p.tiles_m = round_up(ceil_div(p.shape.m, p.tile.m), p.cluster_y);
+  p.tiles_n = round_up(ceil_div(p.shape.n, p.tile.n), p.cluster_x);
+  p.steps = ceil_div(p.shape.k, p.tile.k) / p.split;
+}
+
+void count_capacity(Plan& p, const gpu::GpuSpec& gpu) {
+  const bool producer = p.specialised;
+  const auto fit = occupancy::occupy(gpu,
+                                     {.block = (p.warps() + (producer ? 4 : 0)) * gpu.sm.warp_size,
+                                      .registers = registers_of(p),
+                                      .shared_memory = unit::Bytes{p.shared_bytes()},
+                                      .cluster = p.cluster(),
+                                      .grid = p.cluster()});
+  p.capacity = std::max(fit.capacity(), p.cluster());
+}
+
+namespace {
+
+using kernel::TensorType;
+
+constexpr TensorType kTypes[] = {TensorType::Bf16, TensorType::Fp16, TensorType::Tf32,
+                                 TensorType::Fp8};
+
+std::vector<Mistake> read_shape(const Values& v, const gpu::GpuSpec& gpu, Shape& s) {
+  const std::string dtype = v.word("dtype");
+  s.m = v.number("m");
+  s.n = v.number("n");
+  s.k = v.number("k");
+  std::vector<std::string_view> has;
+  for (const TensorType t : kTypes) {
+    if (isa::tensor_rate(gpu.tensor, t) > 0) { has.push_back(isa::name(t)); }
+    if (isa::name(t) == dtype) { s.type = t; }
+  }
+  if (std::find(has.begin(), has.end(), dtype) == has.end()) {
+    return {{"dtype", has.empty() ? fmt::format("is {}; {} has no tensor cores", dtype, gpu.name)
+                                  : fmt::format("is {}; the tensor cores of {} multiply {}", dtype,
+                                                gpu.name, fmt::join(has, ", "))}};
+  }
+  s.element = isa::bits(s.type) / 8;
+  s.out_element = out_bytes(s.type);
+  // wgmma reads types other than 16-bit ones along K only.
+  s.b_k_major = v.has("b_layout") ? v.word("b_layout") == "nk" : s.element != 2;
+  if (!s.b_k_major && s.element != 2) {
+    return {
+        {"b_layout", fmt::format("is kn; tensor instructions read {} along K only: nk", dtype)}};
+  }
+  const auto rows = [&](const char* key, std::int64_t n, int element) -> std::vector<Mistake> {
+    if (n * element % 16 == 0) { return {}; }
+    return {{key, fmt::format("is {}: rows of {} B; copies of 16 B need a multiple of {}", n,
+                              n * element, 16 / element)}};
+  };
+  if (auto m = rows("k", s.k, s.element); !m.empty()) { return m; }
+  return rows("n", s.n, s.b_k_major ? s.out_element : std::min(s.element, s.out_element));
+}
+
+std::vector<Mistake> lacks(const char* key, std::string_view operation, std::string_view value,
+                           const gpu::GpuSpec& gpu) {
+  const auto why = isa::lacks(operation, gpu.architecture);
+  return why ? std::vector<Mistake>{{key, fmt::format("is {}; {}", value, *why)}}
+             : std::vector<Mistake>{};
+}
+
+std::vector<Mistake> read_ways(const Values& v, const gpu::GpuSpec& gpu, Plan& p) {
+  const bool hopper = !isa::lacks("wgmma", gpu.architecture);
+  const bool copies = !isa::lacks("cp_async", gpu.architecture);
+  const std::string mainloop = v.has("mainloop") ? v.word("mainloop")
+                               : hopper          ? "tma"
+                               : copies          ? "cp_async"
+                                                 : "sync";
+  p.mainloop = mainloop == "tma"        ? Mainloop::Tma
+               : mainloop == "cp_async" ? Mainloop::CpAsync
+                                        : Mainloop::Sync;
+  const bool tma = p.mainloop == Mainloop::Tma;
+  const char* needed = tma ? "wgmma" : p.mainloop == Mainloop::CpAsync ? "cp_async" : "mma";
+  if (auto m = lacks("mainloop", needed, mainloop, gpu); !m.empty()) { return m; }
+  if (auto m = lacks("dtype", "mma", v.word("dtype"), gpu); !m.empty()) { return m; }
+  const std::string roles = v.has("roles") ? v.word("roles") : tma ? "cooperative" : "none";
+  p.specialised = roles == "cooperative";
+  if (p.specialised && !tma) {
+    return {{"roles", "is cooperative; only the TMA mainloop has a producer warp: none"}};
+  }
+  const std::string epilogue = v.has("epilogue") ? v.word("epilogue") : tma ? "tma" : "direct";
+  p.tma_epilogue = epilogue == "tma";
+  if (p.tma_epilogue && !tma) {
+    return {{"epilogue", "is tma; it goes with the TMA mainloop: direct"}};
+  }
+  const std::string schedule = v.word("schedule");
+  p.schedule = schedule == "persistent" ? Schedule::Persistent
+               : schedule == "stream-k" ? Schedule::StreamK
+                                        : Schedule::DataParallel;
+  p.split = v.number("split_k");
+  if (p.schedule == Schedule::StreamK && !p.specialised) {
+    return {{"schedule", "is stream-k; it needs the TMA mainloop with roles: cooperative"}};
+  }
+  if (p.split > 1 && p.schedule != Schedule::DataParallel) {
+    return {{"split_k",
+             fmt::format("is {}; {} shares K out in a way of its own: 1", p.split, schedule)}};
+  }
+  return {};
+}
+
+std::vector<Mistake> read_cluster(const Values& v, const gpu::GpuSpec& gpu, Plan& p) {
+  const auto cluster = v.list_or("cluster", {1, 1});
+  p.cluster_x = cluster[0];
+  p.cluster_y = cluster[1];
+  if (p.cluster() == 1) { return {}; }
+  const std::string shown = fmt::format("{}x{}", p.cluster_x, p.cluster_y);
+  if (auto m = lacks("cluster", "cluster", shown, gpu); !m.empty()) { return m; }
+  if (p.mainloop != Mainloop::Tma) {
+    return {{"cluster", fmt::format("is {}; only the TMA mainloop uses clusters: 1", shown)}};
+  }
+  if (p.cluster() > gpu.sm.max_cluster) {
+    return {{"cluster", fmt::format("is {}; {} has clusters of up to {} blocks", shown, gpu.name,
+                                    gpu.sm.max_cluster)}};
+  }
+  return {};
+}
+
+std::vector<Mistake> check_cluster(const Plan& p) {
+  const auto check = [&](std::int64_t part, std::int64_t rows, const char* what,
+                         const char* way) -> std::vector<Mistake> {
+    if (!p.multicast || part == 1 || rows % part == 0) { return {}; }
+    return {{"cluster", fmt::format("has {} blocks {}; they do not divide the {} rows of {} that "
+                                    "each fetches a share of",
+                                    part, way, rows, what)}};
+  };
+  const std::int64_t b_rows = p.shape.b_k_major ? std::min(p.tile.n, p.shape.n)
+                                                : std::min(p.tile.k, p.shape.k);
+  if (auto m = check(p.cluster_x, std::min(p.tile.m, p.shape.m), "A", "along x"); !m.empty()) {
+    return m;
+  }
+  return check(p.cluster_y, b_rows, "B", "along y");
+}
+
+std::vector<Mistake> check_tile(const Plan& p) {
+  const bool tma = p.mainloop == Mainloop::Tma;
+  const std::int64_t n_unit = tma ? 8 : 32, depth = isa::wgmma_depth(p.shape.type);
+  const auto tile = fmt::format("{}x{}x{}", p.tile.m, p.tile.n, p.tile.k);
+  if (p.tile.m % 64 != 0 || p.tile.m > 256) {
+    return {{"tile", fmt::format("is {}; the first number must be 64, 128, 192 or 256", tile)}};
+  }
+  if (p.tile.m / 64 % (p.warps() / 4) != 0 && tma) {
+    return {{"tile", fmt::format("is {}; two warpgroups cannot share {} blocks of 64 rows", tile,
+                                 p.tile.m / 64)}};
+  }
+  if (p.tile.n % n_unit != 0 || p.tile.n > 256) {
+    return {{"tile", fmt::format("is {}; the second number must be a multiple of {} up to 256",
+                                 tile, n_unit)}};
+  }
+  if (p.tile.k % depth != 0 || p.tile.k * p.shape.element > 256) {
+    return {{"tile", fmt::format("is {}; the third number must be a multiple of {} up to {}", tile,
+                                 depth, 256 / p.shape.element)}};
+  }
+  if (p.accumulators() > kMostAccumulators) {
+    return {{"tile",
+             fmt::format("is {}; a thread would hold {} sums, {} registers leave room for the rest",
+                         tile, p.accumulators(), kMostAccumulators)}};
+  }
+  return {};
+}
+
+std::vector<Mistake> read_stages(const Values& v, const gpu::GpuSpec& gpu, Plan& p) {
+  const std::int64_t most = most_stages(p, gpu);
+  const std::string room = fmt::format("{} of {} fit the {} of shared memory of a block beside {}",
+                                       most, unit::print(unit::Bytes{p.stage_bytes()}),
+                                       unit::print(gpu.sm.shared_memory_per_block),
+                                       unit::print(unit::Bytes{p.staging_bytes() + kBesideStages}));
+  if (most < 1) { return {{"tile", "is too large: " + room}}; }
+  p.stages = v.number_or("stages", p.stages);
+  if (p.mainloop == Mainloop::Sync) {
+    if (v.has("stages") && p.stages != 1) {
+      return {{"stages", fmt::format("is {}; a synchronous mainloop has one", p.stages)}};
+    }
+    p.stages = 1;
+  }
+  if (p.stages > most) { return {{"stages", fmt::format("is {}; {}", p.stages, room)}}; }
+  return {};
+}
+
+// The scenario's columns of tiles per group must be whole clusters and divide all of them.
+std::vector<Mistake> read_group(const Values& v, Plan& p) {
+  const bool fixed = p.split > 1;
+  p.group = fixed ? p.tiles_n : choose_group(p);
+  if (!v.has("group")) { return {}; }
+  const std::int64_t wanted = v.number("group");
+  if (fixed && wanted != p.tiles_n) {
+    return {{"group", fmt::format("is {}; with split_k all {} columns of tiles are one group",
+                                  wanted, p.tiles_n)}};
+  }
+  if (p.tiles_n % wanted != 0 || wanted % p.cluster_x != 0) {
+    return {{"group", fmt::format("is {}; it must divide the {} columns of tiles into whole "
+                                  "clusters of {}",
+                                  wanted, p.tiles_n, p.cluster_x)}};
+  }
+  p.group = wanted;
+  return {};
+}
+
+}  // namespace
+
+std::vector<Mistake> make_plan(const Values& v, const gpu::GpuSpec& gpu, Plan& p) {
+  if (auto m = read_shape(v, gpu, p.shape); !m.empty()) { return m; }
+  if (auto m = read_ways(v, gpu, p); !m.empty()) { return m; }
+  if (auto m = read_cluster(v, gpu, p); !m.empty()) { return m; }
+  p.multicast = v.flag("multicast");
+  if (v.has("tile")) {
+    const auto tile = v.list_or("tile", {0, 0, 128 / p.shape.element});
+    p.tile = {tile[0], tile[1], tile[2]};
+    if (auto m = check_tile(p); !m.empty()) { return m; }
+  }
+  p.stages = v.number_or("stages", 0);
+  choose_tile(p, {.tile = v.has("tile"), .cluster = v.has("cluster")}, gpu);
+  if (auto m = check_cluster(p); !m.empty()) { return m; }
+  if (auto m = read_stages(v, gpu, p); !m.empty()) { return m; }
+  count_tiles(p);
+  const std::int64_t steps = ceil_div(p.shape.k, p.tile.k);
+  if (steps % p.split != 0) {
+    return {{"split_k", fmt::format("is {}; it must divide the {} steps of {} along K", p.split,
+                                    steps, p.tile.k)}};
+  }
+  count_capacity(p, gpu);
+  return read_group(v, p);
+}
+
+}  // namespace wavetail::library::gemm
