@@ -202,13 +202,13 @@ void facts(const Launch& l, Chain& chain) {
 // Of a matrix product: what its tile says.
 void tile_facts(const Launch& l, Chain& chain) {
   if (l.kernel.accumulators) {
-    chain.fact({.name = "registers for sums",
-                .key = "accumulator_registers",
-                .formula = "rows x columns of the tile, FP32, per block",
-                .inputs = fmt::format("{} of {} per SM", *l.kernel.accumulators,
-                                      l.gpu.sm.registers),
-                .value = static_cast<double>(*l.kernel.accumulators),
-                .unit = ""});
+    chain.fact(
+        {.name = "registers for sums",
+         .key = "accumulator_registers",
+         .formula = "rows x columns of the tile, FP32, per block",
+         .inputs = fmt::format("{} of {} per SM", *l.kernel.accumulators, l.gpu.sm.registers),
+         .value = static_cast<double>(*l.kernel.accumulators),
+         .unit = ""});
   }
   double loaded = 0;
   for (const auto& b : l.work.boxes) { loaded += b.landed_bytes; }

@@ -143,9 +143,8 @@ double unique_bytes(const kernel::Box& box, const kernel::Kernel& kernel,
   }
   if (box.walk != WalkKind::Strides) {
     const double extent = static_cast<double>(box.extent());
-    const double blocks = box.walk == WalkKind::Same
-                              ? static_cast<double>(kernel::volume(grid))
-                              : sharing;
+    const double blocks = box.walk == WalkKind::Same ? static_cast<double>(kernel::volume(grid))
+                                                     : sharing;
     const double whole = std::floor(array_bytes / extent / sharing) - (box.offset != 0 ? 1 : 0);
     return std::max(1.0, std::min(whole, std::floor(pieces / blocks))) * bytes;
   }

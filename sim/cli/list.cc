@@ -102,8 +102,7 @@ std::string range_of(const library::Parameter& p) {
     case library::ParameterKind::Choice: return fmt::format("{}", fmt::join(p.choices, " | "));
     case library::ParameterKind::Flag: return "true | false";
     case library::ParameterKind::Word: return "a name";
-    case library::ParameterKind::Counts:
-      return fmt::format("[...], each {} to {}", p.low, p.high);
+    case library::ParameterKind::Counts: return fmt::format("[...], each {} to {}", p.low, p.high);
   }
   return "";
 }

@@ -43,8 +43,8 @@ config::Node scalar(std::string text, const config::Place& place) {
   return node;
 }
 
-// SMs spread evenly over as many GPCs as before, larger ones first. They come in pairs (TPCs), which
-// stay together if their number is even: a cluster of two fits every pair.
+// SMs spread evenly over as many GPCs as before, larger ones first. They come in pairs (TPCs),
+// which stay together if their number is even: a cluster of two fits every pair.
 config::Node spread(std::int64_t sms, std::int64_t gpcs, const config::Place& place) {
   config::Node list;
   list.kind = config::Node::Kind::List;

@@ -39,13 +39,13 @@ struct Role {
   bool operator==(const Role&) const = default;
 };
 
-// Work that the blocks share out among themselves (kernel/share.h): a grid of tiles, larger than the
-// launch's, of so many steps each. Loops and branches of a program refer to it (op.h).
+// Work that the blocks share out among themselves (kernel/share.h): a grid of tiles, larger than
+// the launch's, of so many steps each. Loops and branches of a program refer to it (op.h).
 struct Shares {
   Dim3 tiles{1, 1, 1};  // the cluster divides it in every dimension
   std::int64_t steps = 1;
-  // Every cluster takes an equal share of all steps in a row (stream-K); else whole tiles, dealt out
-  // in turn (a persistent kernel).
+  // Every cluster takes an equal share of all steps in a row (stream-K); else whole tiles, dealt
+  // out in turn (a persistent kernel).
   bool contiguous = false;
 
   bool operator==(const Shares&) const = default;
@@ -71,10 +71,10 @@ struct Kernel {
   // What the algorithm has to move and compute at least, for the bound (set by templates; own
   // programs get them from their arrays and ops). Bytes count each touched byte once.
   std::optional<Bytes> compulsory_read, compulsory_write;
-  double flops = 0;           // floating-point operations of the whole launch
+  double flops = 0;                          // floating-point operations of the whole launch
   std::optional<std::int64_t> accumulators;  // registers of a block that hold FP32 sums
-  std::string note;           // what a template chose and why, one line
-  std::string template_name;  // empty for a program of the scenario's own
+  std::string note;                          // what a template chose and why, one line
+  std::string template_name;                 // empty for a program of the scenario's own
 
   bool operator==(const Kernel&) const = default;
 };

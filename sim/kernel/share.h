@@ -68,8 +68,7 @@ enum class PortionWay : std::uint8_t { Whole, Early, Last };
     p.last = n == 0 ? to - group * s.steps : s.steps;
   }
   const std::int64_t x = s.tiles[0] / k.cluster[0], y = s.tiles[1] / k.cluster[1];
-  p.tile = {group % x * k.cluster[0], group / x % y * k.cluster[1],
-            group / (x * y) * k.cluster[2]};
+  p.tile = {group % x * k.cluster[0], group / x % y * k.cluster[1], group / (x * y) * k.cluster[2]};
   return p;
 }
 

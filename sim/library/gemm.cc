@@ -166,7 +166,8 @@ std::vector<Parameter> parameters() {
       choice_parameter("dtype", "bf16", {"bf16", "fp16", "tf32", "fp8"},
                        "of A and B; sums are FP32, D is 16-bit (FP32 for tf32)"),
       counts_parameter("tile", 256, 3, "[m, n, k] of a block's tile; chosen if absent"),
-      count_parameter("stages", 1, 64, {}, "stages of K in shared memory; as many as fit if absent"),
+      count_parameter("stages", 1, 64, {},
+                      "stages of K in shared memory; as many as fit if absent"),
       counts_parameter("cluster", 16, 2,
                        "[x, y] blocks per cluster, along N and M; none or a pair if absent"),
       flag_parameter("multicast", "true",
@@ -179,17 +180,19 @@ std::vector<Parameter> parameters() {
       choice_parameter("mainloop", {}, {"tma", "cp_async", "sync"},
                        "TMA and wgmma, or mma.sync behind cp.async or plain copies; the best that "
                        "the GPU has if absent"),
-      choice_parameter("roles", {}, {"cooperative", "none"},
-                       "a producer warp beside the multiplying warps, or none; cooperative with tma "
-                       "if absent"),
+      choice_parameter(
+          "roles", {}, {"cooperative", "none"},
+          "a producer warp beside the multiplying warps, or none; cooperative with tma "
+          "if absent"),
       choice_parameter("epilogue", {}, {"tma", "direct"},
                        "D by way of shared memory and the TMA, or from registers; tma with tma if "
                        "absent"),
       count_parameter("group", 1, kMost, {},
                       "columns of tiles that are walked down together; the order whose waves read "
                       "least if absent"),
-      choice_parameter("b_layout", {}, {"kn", "nk"},
-                       "B row-major [k, n], or K-major [n, k]; nk for types that need it if absent"),
+      choice_parameter(
+          "b_layout", {}, {"kn", "nk"},
+          "B row-major [k, n], or K-major [n, k]; nk for types that need it if absent"),
       flag_parameter("fresh", "false",
                      "every launch reads a B of its own, as successive layers do"),
       array_parameter("x", "A"),

@@ -3,9 +3,10 @@
 // row-major [m, k]; B is row-major [k, n] or, K-major, [n, k]; D is row-major [m, n]. blockIdx.x
 // counts tiles along N, y along M, z groups of columns of tiles (or splits of K):
 //
-//   tiles_n = 8, group = 4:   z = 0: x = 0 1 2 3   z = 1: x = 0 1 2 3     blocks start along x, then
-//                             y = 0  0 1 2 3              .. .. .. ..     y, then z: a wave covers a
-//                             y = 1  4 5 6 7              .. .. .. ..     compact part of D
+//   tiles_n = 8, group = 4:   z = 0: x = 0 1 2 3   z = 1: x = 0 1 2 3     blocks start along x,
+//   then
+//                             y = 0  0 1 2 3              .. .. .. ..     y, then z: a wave covers
+//                             a y = 1  4 5 6 7              .. .. .. ..     compact part of D
 //
 //   gemm.cc         the template's parameters
 //   gemm_plan.cc    parameters to a plan, and their mistakes
@@ -81,7 +82,9 @@ struct Plan {
 
   // Columns of D that are staged at once: 128 bytes of a row, and how many such buffers there are.
   [[nodiscard]] std::int64_t strip() const;
+
   [[nodiscard]] std::int64_t strips() const { return tile.n / strip(); }
+
   [[nodiscard]] std::int64_t buffers() const { return strips() < 2 ? 1 : 2; }
 
   [[nodiscard]] std::int64_t staging_bytes() const {
@@ -117,6 +120,7 @@ void count_capacity(Plan& plan, const gpu::GpuSpec& gpu);
 struct Wanted {  // by the scenario
   bool tile = false, cluster = false;
 };
+
 void choose_tile(Plan& plan, const Wanted& wanted, const gpu::GpuSpec& gpu);
 [[nodiscard]] std::int64_t choose_group(const Plan& plan);
 [[nodiscard]] double estimate_us(const Plan& plan, const gpu::GpuSpec& gpu);

@@ -18,9 +18,15 @@ namespace {
 
 // M x N. The tiles that cuBLAS' and CUTLASS' kernels for these architectures are made of, those
 // that give a choice between fill and waves.
-constexpr std::array<std::array<std::int64_t, 2>, 9> kWgmmaTiles{
-    {{128, 256}, {256, 128}, {128, 192}, {128, 128}, {64, 256}, {128, 64}, {64, 128}, {64, 64},
-     {64, 32}}};
+constexpr std::array<std::array<std::int64_t, 2>, 9> kWgmmaTiles{{{128, 256},
+                                                                  {256, 128},
+                                                                  {128, 192},
+                                                                  {128, 128},
+                                                                  {64, 256},
+                                                                  {128, 64},
+                                                                  {64, 128},
+                                                                  {64, 64},
+                                                                  {64, 32}}};
 constexpr std::array<std::array<std::int64_t, 2>, 6> kMmaTiles{
     {{256, 128}, {128, 256}, {128, 128}, {128, 64}, {64, 128}, {64, 64}}};
 
@@ -51,8 +57,8 @@ double cycles(const gpu::GpuSpec& gpu, unit::Duration d) {
 }
 
 struct Rates {
-  double in = 0, out = 0;    // bytes per SM cycle and SM
-  double wait = 0;           // per step, beside the tensor pipe
+  double in = 0, out = 0;  // bytes per SM cycle and SM
+  double wait = 0;         // per step, beside the tensor pipe
 };
 
 Rates rates_of(const Plan& p, const gpu::GpuSpec& gpu) {
@@ -67,20 +73,18 @@ Rates rates_of(const Plan& p, const gpu::GpuSpec& gpu) {
           static_cast<double>(gpu.shared_memory.latency.count())};
 }
 
-std::int64_t waves_of(const Plan& p) {
-  return ceil_div(p.tiles() * p.split, p.capacity);
-}
+std::int64_t waves_of(const Plan& p) { return ceil_div(p.tiles() * p.split, p.capacity); }
 
 void set_stages(Plan& p, std::int64_t wanted, const gpu::GpuSpec& gpu) {
   constexpr std::int64_t kMost = 16, kMostCopies = 3;
   const std::int64_t most = std::min(most_stages(p, gpu),
                                      p.mainloop == Mainloop::Tma ? kMost : kMostCopies);
-  p.stages = p.mainloop == Mainloop::Sync ? 1 : wanted > 0 ? wanted : std::max<std::int64_t>(1, most);
+  p.stages = p.mainloop == Mainloop::Sync ? 1
+             : wanted > 0                 ? wanted
+                                          : std::max<std::int64_t>(1, most);
 }
 
-std::string name_of(const Plan& p) {
-  return fmt::format("{}x{}x{}", p.tile.m, p.tile.n, p.tile.k);
-}
+std::string name_of(const Plan& p) { return fmt::format("{}x{}x{}", p.tile.m, p.tile.n, p.tile.k); }
 
 }  // namespace
 
@@ -95,8 +99,8 @@ double estimate_us(const Plan& p, const gpu::GpuSpec& gpu) {
   const double out = together * static_cast<double>(p.tile.m * p.tile.n) *
                      (p.split > 1 ? 4 : p.shape.out_element) / r.out;
   const double block = start + static_cast<double>(p.steps) * step + out;
-  return static_cast<double>(waves_of(p)) * block /
-         static_cast<double>(gpu.sm_clock().count()) * 1e6;
+  return static_cast<double>(waves_of(p)) * block / static_cast<double>(gpu.sm_clock().count()) *
+         1e6;
 }
 
 void choose_tile(Plan& p, const Wanted& wanted, const gpu::GpuSpec& gpu) {
@@ -162,8 +166,7 @@ std::int64_t choose_group(const Plan& p) {
     if (p.tiles_n % group != 0) { continue; }
     const std::int64_t resident = std::min(p.capacity, p.tiles());
     const std::int64_t rows = std::min(p.tiles_m, ceil_div(resident, group));
-    const std::int64_t columns = std::min(p.tiles_n,
-                                          group * ceil_div(resident, group * p.tiles_m));
+    const std::int64_t columns = std::min(p.tiles_n, group * ceil_div(resident, group * p.tiles_m));
     const std::int64_t bytes = rows * p.a_bytes() + columns * p.b_bytes();
     if (least == 0 || bytes < least) {
       least = bytes;

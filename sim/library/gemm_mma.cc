@@ -65,7 +65,7 @@ kernel::SharedAccess rows_of_stage(std::int64_t row_bytes, std::int64_t offset) 
   a.pattern = kernel::SharedPattern::Column;
   a.pitch = std::clamp<std::int64_t>(row_bytes, 32, 128);
   a.per_line = 16;
-  a.swizzle = a.pitch == 128 ? kernel::Swizzle{3, 4, 3}
+  a.swizzle = a.pitch == 128  ? kernel::Swizzle{3, 4, 3}
               : a.pitch == 64 ? kernel::Swizzle{2, 4, 3}
                               : kernel::Swizzle{1, 4, 3};
   a.offset = offset;

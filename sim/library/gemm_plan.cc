@@ -63,12 +63,12 @@ void count_tiles(Plan& p) {
 
 void count_capacity(Plan& p, const gpu::GpuSpec& gpu) {
   const bool producer = p.specialised;
-  const auto fit = occupancy::occupy(
-      gpu, {.block = (p.warps() + (producer ? 4 : 0)) * gpu.sm.warp_size,
-            .registers = registers_of(p),
-            .shared_memory = unit::Bytes{p.shared_bytes()},
-            .cluster = p.cluster(),
-            .grid = p.cluster()});
+  const auto fit = occupancy::occupy(gpu,
+                                     {.block = (p.warps() + (producer ? 4 : 0)) * gpu.sm.warp_size,
+                                      .registers = registers_of(p),
+                                      .shared_memory = unit::Bytes{p.shared_bytes()},
+                                      .cluster = p.cluster(),
+                                      .grid = p.cluster()});
   p.capacity = std::max(fit.capacity(), p.cluster());
 }
 
@@ -99,8 +99,8 @@ std::vector<Mistake> read_shape(const Values& v, const gpu::GpuSpec& gpu, Shape&
   // wgmma reads types other than 16-bit ones along K only.
   s.b_k_major = v.has("b_layout") ? v.word("b_layout") == "nk" : s.element != 2;
   if (!s.b_k_major && s.element != 2) {
-    return {{"b_layout",
-             fmt::format("is kn; tensor instructions read {} along K only: nk", dtype)}};
+    return {
+        {"b_layout", fmt::format("is kn; tensor instructions read {} along K only: nk", dtype)}};
   }
   const auto rows = [&](const char* key, std::int64_t n, int element) -> std::vector<Mistake> {
     if (n * element % 16 == 0) { return {}; }
@@ -151,8 +151,8 @@ std::vector<Mistake> read_ways(const Values& v, const gpu::GpuSpec& gpu, Plan& p
     return {{"schedule", "is stream-k; it needs the TMA mainloop with roles: cooperative"}};
   }
   if (p.split > 1 && p.schedule != Schedule::DataParallel) {
-    return {{"split_k", fmt::format("is {}; {} shares K out in a way of its own: 1", p.split,
-                                    schedule)}};
+    return {{"split_k",
+             fmt::format("is {}; {} shares K out in a way of its own: 1", p.split, schedule)}};
   }
   return {};
 }
@@ -182,24 +182,16 @@ std::vector<Mistake> check_cluster(const Plan& p) {
                                     "each fetches a share of",
                                     part, way, rows, what)}};
   };
-  const std::int64_t b_rows = p.shape.b_k_major ? std::min(p.tile.n, p.shape.n)
-                                                : std::min(p.tile.k, p.shape.k);
-  if (auto m = check(p.cluster_x, std::min(p.tile.m, p.shape.m), "A", "along x"); !m.empty()) {
-    return m;
-  }
-  return check(p.cluster_y, b_rows, "B", "along y");
+  if (auto m = check(p.cluster_x, p.tile.m, "A", "along x"); !m.empty()) { return m; }
+  return check(p.cluster_y, p.shape.b_k_major ? p.tile.n : p.tile.k, "B", "along y");
 }
 
 std::vector<Mistake> check_tile(const Plan& p) {
   const bool tma = p.mainloop == Mainloop::Tma;
   const std::int64_t n_unit = tma ? 8 : 32, depth = isa::wgmma_depth(p.shape.type);
   const auto tile = fmt::format("{}x{}x{}", p.tile.m, p.tile.n, p.tile.k);
-  if (p.tile.m % 64 != 0 || p.tile.m > 256) {
-    return {{"tile", fmt::format("is {}; the first number must be 64, 128, 192 or 256", tile)}};
-  }
-  if (p.tile.m / 64 % (p.warps() / 4) != 0 && tma) {
-    return {{"tile", fmt::format("is {}; two warpgroups cannot share {} blocks of 64 rows", tile,
-                                 p.tile.m / 64)}};
+  if (p.tile.m != 64 && p.tile.m != 128 && p.tile.m != 256) {
+    return {{"tile", fmt::format("is {}; the first number must be 64, 128 or 256", tile)}};
   }
   if (p.tile.n % n_unit != 0 || p.tile.n > 256) {
     return {{"tile", fmt::format("is {}; the second number must be a multiple of {} up to 256",
@@ -219,10 +211,10 @@ std::vector<Mistake> check_tile(const Plan& p) {
 
 std::vector<Mistake> read_stages(const Values& v, const gpu::GpuSpec& gpu, Plan& p) {
   const std::int64_t most = most_stages(p, gpu);
-  const std::string room = fmt::format(
-      "{} of {} fit the {} of shared memory of a block beside {}", most,
-      unit::print(unit::Bytes{p.stage_bytes()}), unit::print(gpu.sm.shared_memory_per_block),
-      unit::print(unit::Bytes{p.staging_bytes() + kBesideStages}));
+  const std::string room = fmt::format("{} of {} fit the {} of shared memory of a block beside {}",
+                                       most, unit::print(unit::Bytes{p.stage_bytes()}),
+                                       unit::print(gpu.sm.shared_memory_per_block),
+                                       unit::print(unit::Bytes{p.staging_bytes() + kBesideStages}));
   if (most < 1) { return {{"tile", "is too large: " + room}}; }
   p.stages = v.number_or("stages", p.stages);
   if (p.mainloop == Mainloop::Sync) {

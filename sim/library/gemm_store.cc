@@ -76,7 +76,8 @@ Listing from_registers(const Plan& p) {
   const bool groups = p.mainloop == Mainloop::Tma;
   const Tile w = groups ? Tile{16 * p.row_blocks(), p.tile.n, 0}
                         : Tile{p.tile.m / p.warps(), p.tile.n, 0};
-  const std::int64_t between = groups ? 16 * p.warps() : 16;  // rows from a warp's 16 to its next 16
+  const std::int64_t between = groups ? 16 * p.warps()
+                                      : 16;  // rows from a warp's 16 to its next 16
   Listing code;
   code.pack(out_type(p), p.accumulators());
   for (std::int64_t half = 0; half < w.m / 8; ++half) {
@@ -179,10 +180,10 @@ kernel::Kernel reduce_kernel(const Plan& p, const gpu::GpuSpec& gpu, const std::
   code.wait(0);
   code.fp32(p.split * kElements, kElements, 1);
   code.pack(out_type(p), kElements);
-  code.store({.array = 1,
-              .width = kElements * s.out_element,
-              .strides = {.block_x = per_block * s.out_element,
-                          .warp = 32 * kElements * s.out_element}});
+  code.store(
+      {.array = 1,
+       .width = kElements * s.out_element,
+       .strides = {.block_x = per_block * s.out_element, .warp = 32 * kElements * s.out_element}});
   kernel::Kernel k = plain_kernel(gpu, {ceil_div(elements, per_block), 1, 1}, kThreads,
                                   std::min<std::int64_t>(round_up(24 + 4 * p.split, 8), 128),
                                   std::move(code));

@@ -31,7 +31,8 @@ kernel::Box operand(int array, std::int64_t rows, std::int64_t row_bytes, std::i
   return box;
 }
 
-// A is the same for the blocks of a cluster along x, B for those along y.
+// A is the same for the blocks of a cluster along x, B for those along y. A matrix with fewer rows
+// than a tile may not divide among them: then each fetches all of it.
 Op fetch(const Plan& p) {
   const std::vector<std::int64_t> none = p.loops_over_tiles() ? std::vector<std::int64_t>{0}
                                                               : std::vector<std::int64_t>{};
@@ -65,8 +66,7 @@ void release(Listing& code, const Plan& p, std::int64_t left) {
   Op arrive = simple(OpKind::Diverge);
   arrive.diverge_by = kernel::DivergeBy::Warp;
   arrive.bodies.resize(kGroup);
-  arrive.bodies[0] = {
-      on_mbarrier(OpKind::MbarrierArrive, kEmpty, p.cluster() > 1 && p.multicast)};
+  arrive.bodies[0] = {on_mbarrier(OpKind::MbarrierArrive, kEmpty, p.cluster() > 1 && p.multicast)};
   code.op(simple(OpKind::WgmmaWait, left));
   code.op(std::move(arrive));
 }
@@ -169,8 +169,7 @@ void fill_wgmma(kernel::Kernel& k, const Plan& p, const gpu::GpuSpec& gpu) {
   idle.warps = kGroup - 1;
   idle.registers = kProducerRegisters;
   k.block = (p.warps() + kGroup) * gpu.sm.warp_size;
-  k.roles = {role_of("producer", 1, kProducerRegisters, producer(p), p),
-             idle,
+  k.roles = {role_of("producer", 1, kProducerRegisters, producer(p), p), idle,
              role_of("consumer", p.warps(), p.accumulators() + kOtherRegisters, consumer(p), p)};
 }
 

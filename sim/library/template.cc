@@ -42,9 +42,10 @@ void fill_fallback(const Parameter& p, Arguments& arguments) {
 
 std::span<const Template> templates() {
   static const std::vector<Template> kAll{
-      attention_template(), copy_template(), elementwise_template(),   empty_template(),
-      gemm_template(), gemv_template(),      norm_template(), pointer_chase_template(), read_template(),
-      reduce_template(),    rope_template(), sampling_template(),      transpose_template()};
+      attention_template(), copy_template(),   elementwise_template(), empty_template(),
+      gemm_template(),      gemv_template(),   norm_template(),        pointer_chase_template(),
+      read_template(),      reduce_template(), rope_template(),        sampling_template(),
+      transpose_template()};
   return kAll;
 }
 

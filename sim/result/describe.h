@@ -122,7 +122,8 @@ void describe(V&& v, const KernelResult& k) {
   v("tflops", k.tflops, "TFLOP/s", "floating-point operations / time");
   v("tensor_pct", k.tensor_pct, "pct", "tensor FLOPs / dense peak of the active SMs");
   v("sm_busy_pct", k.sm_busy_pct, "pct", "busiest of issue and pipes, on active SMs");
-  v("fragment_fill_pct", k.fragment_fill_pct, "pct", "FLOPs asked for / FLOPs of the tensor instructions, whose tiles may reach beyond the matrix");
+  v("fragment_fill_pct", k.fragment_fill_pct, "pct",
+    "FLOPs asked for / tensor FLOPs done; the rest fills tiles up");
   v("l2_fit_ratio", k.l2_fit_ratio, "ratio", "compulsory bytes / L2 capacity");
   v("time_over_bound", k.time_over_bound, "ratio", "time / the highest closed-form ceiling");
   v("clock_mhz", k.clock_mhz, "MHz", "SM clock");

@@ -20,10 +20,10 @@ using library::Parameter;
 using library::ParameterKind;
 
 config::Key key_of(const Parameter& p) {
-  const char* type = p.kind == ParameterKind::Size    ? "size"
-                     : p.kind == ParameterKind::Count ? "count"
+  const char* type = p.kind == ParameterKind::Size     ? "size"
+                     : p.kind == ParameterKind::Count  ? "count"
                      : p.kind == ParameterKind::Counts ? "count or list of counts"
-                                                      : "text";
+                                                       : "text";
   return {std::string(p.name), type, p.required, std::string(p.sentence)};
 }
 

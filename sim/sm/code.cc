@@ -210,8 +210,8 @@ class Compiler {
     at_ = outside;
   }
 
-  // Warp i runs way i modulo the number of ways, with all its lanes; or all warps of a block the way
-  // of its portion.
+  // Warp i runs way i modulo the number of ways, with all its lanes; or all warps of a block the
+  // way of its portion.
   void warps_diverge(const Op& op, InstrKind kind) {
     for (std::size_t way = 0; way < op.bodies.size(); ++way) {
       const std::int32_t skip = here();

@@ -27,9 +27,9 @@ enum class InstrKind : std::uint8_t {
   WaitLoads,
   WaitShared,
   Barrier,
-  LoopEnd,     // next trip of loop `depth` at `target`, or fall through
-  Branch,      // enters one way of a divergent branch
-  SkipUnless,  // jumps to `target` unless this warp takes way `way` of `ways`
+  LoopEnd,      // next trip of loop `depth` at `target`, or fall through
+  Branch,       // enters one way of a divergent branch
+  SkipUnless,   // jumps to `target` unless this warp takes way `way` of `ways`
   TilesBegin,   // first portion of the block's share, or jumps to `target` if there is none
   TilesEnd,     // next portion at `target`, or fall through
   StepsBegin,   // step `count` of the portion, or jumps to `target` if it ends before

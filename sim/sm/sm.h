@@ -284,11 +284,11 @@ class Sm {
   // By warp slot; empty until an instruction of this SM accesses shared memory.
   std::vector<SharedScoreboard> shared_scoreboards_;
   std::vector<WarpShare> shares_;  // by warp slot; empty until a kernel needs it
-  std::vector<AsyncWarp> async_;  // by warp slot; empty until a kernel needs it
-  std::vector<BlockSync> sync_;   // by block slot; empty until a kernel needs it
-  std::uint64_t placements_ = 0;  // blocks placed so far
-  event::CycleServer tma_;        // thousandths of a cycle
-  std::int64_t tma_request_;      // the least of a request, likewise
+  std::vector<AsyncWarp> async_;   // by warp slot; empty until a kernel needs it
+  std::vector<BlockSync> sync_;    // by block slot; empty until a kernel needs it
+  std::uint64_t placements_ = 0;   // blocks placed so far
+  event::CycleServer tma_;         // thousandths of a cycle
+  std::int64_t tma_request_;       // the least of a request, likewise
   std::vector<Bulk> bulks_;
   std::vector<std::uint32_t> free_bulks_;
   std::vector<ClusterMember> receivers_;  // scratch of bulk_arrived

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The laws on matrix products: what comes from L2 is what the tiles say, DRAM moves at least what it
-// must, no way of doing it beats the bound, and the issue quantum does not matter.
+// The laws on matrix products: what comes from L2 is what the tiles say, DRAM moves at least what
+// it must, no way of doing it beats the bound, and the issue quantum does not matter.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -47,7 +47,8 @@ std::vector<Case> ways() {
       {kShape, {{"roles", "none"}, {"epilogue", "direct"}}, {{"tile", {128, 128}}}},
       {{{"m", 128}, {"n", 256}, {"k", 1024}, {"split_k", 4}}, {}, {{"tile", {128, 128}}}},
       {kShape, {{"mainloop", "cp_async"}}, {{"tile", {128, 128, 32}}}},
-      {kShape, {{"mainloop", "cp_async"}, {"schedule", "persistent"}, {"dtype", "tf32"}},
+      {kShape,
+       {{"mainloop", "cp_async"}, {"schedule", "persistent"}, {"dtype", "tf32"}},
        {{"tile", {128, 64, 32}}}},
       {kShape, {{"mainloop", "sync"}}, {{"tile", {128, 128, 32}}}},
   };
@@ -81,7 +82,8 @@ TEST(GemmLaws, TheQuantumHardlyMatters) {
 TEST(GemmLaws, L2ReadsAreTileArithmetic) {
   constexpr std::int64_t kTiles = 3 * 10, kSteps = 8, kOperand = 128 * 64 * 2;
   const auto counters = [](std::vector<std::int64_t> cluster, const char* schedule) {
-    return drive(product({kShape, {{"schedule", schedule}},
+    return drive(product({kShape,
+                          {{"schedule", schedule}},
                           {{"tile", {128, 128}}, {"cluster", std::move(cluster)}}}))
         .total();
   };

@@ -154,9 +154,9 @@ inline void expect_work(const result::Counters& c, const kernel::Kernel& kernel,
     EXPECT_NEAR(got, wanted, kernel.shares ? 1e-9 * wanted : 0);
   };
   expect_same(static_cast<double>(c.warp_instructions),
-            n * (work.warp_instructions + branches.warps));
+              n * (work.warp_instructions + branches.warps));
   expect_same(static_cast<double>(c.thread_instructions),
-            n * (work.thread_instructions + branches.lanes));
+              n * (work.thread_instructions + branches.lanes));
   expect_same(static_cast<double>(c.load_requests), n * work.load_requests);
   expect_same(static_cast<double>(c.store_requests), n * work.store_requests);
   expect_same(static_cast<double>(c.useful_load_bytes), n * work.useful_load_bytes);

@@ -21,8 +21,7 @@ using Words = std::map<std::string, std::string, std::less<>>;
 using Lists = std::map<std::string, std::vector<std::int64_t>, std::less<>>;
 
 std::vector<kernel::Kernel> made(const Numbers& numbers, const Words& words = {},
-                                 const Lists& lists = {},
-                                 const gpu::GpuSpec& gpu = specs::h100()) {
+                                 const Lists& lists = {}, const gpu::GpuSpec& gpu = specs::h100()) {
   std::vector<kernel::Kernel> kernels;
   const auto mistakes = build(*find_template("gemm"), {numbers, words, lists}, gpu, kernels);
   EXPECT_THAT(mistakes, IsEmpty()) << mistakes.front().parameter << ' ' << mistakes.front().message;
@@ -75,8 +74,8 @@ std::map<int, std::vector<int>> covered(const kernel::Kernel& k) {
     for (const kernel::Op& op : p) {
       for (const kernel::Box& b : op.boxes) {
         auto& bytes = times[b.array];
-        bytes.resize(static_cast<std::size_t>(k.arrays[static_cast<std::size_t>(b.array)]
-                                                  .bytes.count()));
+        bytes.resize(
+            static_cast<std::size_t>(k.arrays[static_cast<std::size_t>(b.array)].bytes.count()));
         std::int64_t from = b.offset + at[0] * b.strides.block_x + at[1] * b.strides.block_y +
                             at[2] * b.strides.block_z;
         for (std::size_t d = 0; d < b.strides.loop.size(); ++d) {
@@ -231,7 +230,7 @@ TEST(Gemm, SplitsAreSummedByAKernelOfTheirOwn) {
 
 TEST(Gemm, RefusesTiles) {
   EXPECT_THAT(mistake(kShape, {}, {{"tile", {96, 128}}}),
-              HasSubstr("tile is 96x128x64; the first number must be 64, 128, 192 or 256"));
+              HasSubstr("tile is 96x128x64; the first number must be 64, 128 or 256"));
   EXPECT_THAT(mistake(kShape, {}, {{"tile", {128, 100}}}), HasSubstr("a multiple of 8 up to 256"));
   EXPECT_THAT(mistake(kShape, {}, {{"tile", {256, 256}}}), HasSubstr("would hold 256 sums"));
   EXPECT_THAT(mistake(kShape, {}, {{"tile", {128, 128, 40}}}),
