@@ -182,24 +182,16 @@ std::vector<Mistake> check_cluster(const Plan& p) {
                                     "each fetches a share of",
                                     part, way, rows, what)}};
   };
-  const std::int64_t b_rows = p.shape.b_k_major ? std::min(p.tile.n, p.shape.n)
-                                                : std::min(p.tile.k, p.shape.k);
-  if (auto m = check(p.cluster_x, std::min(p.tile.m, p.shape.m), "A", "along x"); !m.empty()) {
-    return m;
-  }
-  return check(p.cluster_y, b_rows, "B", "along y");
+  if (auto m = check(p.cluster_x, p.tile.m, "A", "along x"); !m.empty()) { return m; }
+  return check(p.cluster_y, p.shape.b_k_major ? p.tile.n : p.tile.k, "B", "along y");
 }
 
 std::vector<Mistake> check_tile(const Plan& p) {
   const bool tma = p.mainloop == Mainloop::Tma;
   const std::int64_t n_unit = tma ? 8 : 32, depth = isa::wgmma_depth(p.shape.type);
   const auto tile = fmt::format("{}x{}x{}", p.tile.m, p.tile.n, p.tile.k);
-  if (p.tile.m % 64 != 0 || p.tile.m > 256) {
-    return {{"tile", fmt::format("is {}; the first number must be 64, 128, 192 or 256", tile)}};
-  }
-  if (p.tile.m / 64 % (p.warps() / 4) != 0 && tma) {
-    return {{"tile", fmt::format("is {}; two warpgroups cannot share {} blocks of 64 rows", tile,
-                                 p.tile.m / 64)}};
+  if (p.tile.m != 64 && p.tile.m != 128 && p.tile.m != 256) {
+    return {{"tile", fmt::format("is {}; the first number must be 64, 128 or 256", tile)}};
   }
   if (p.tile.n % n_unit != 0 || p.tile.n > 256) {
     return {{"tile", fmt::format("is {}; the second number must be a multiple of {} up to 256",

@@ -31,7 +31,8 @@ kernel::Box operand(int array, std::int64_t rows, std::int64_t row_bytes, std::i
   return box;
 }
 
-// A is the same for the blocks of a cluster along x, B for those along y.
+// A is the same for the blocks of a cluster along x, B for those along y. A matrix with fewer rows
+// than a tile may not divide among them: then each fetches all of it.
 Op fetch(const Plan& p) {
   const std::vector<std::int64_t> none = p.loops_over_tiles() ? std::vector<std::int64_t>{0}
                                                               : std::vector<std::int64_t>{};

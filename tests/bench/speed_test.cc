@@ -24,6 +24,9 @@ TEST(Events, OfDivergentKernels) { expect_events(shipped("divergence"), 951'462)
 // 16,896 stages of 32 KiB: two pieces there and back, and the wake-ups of twelve warps.
 TEST(Events, OfARingOfBoxes) { expect_events(shipped("tma-pipeline"), 184'316); }
 
+// 512 tiles of 64 steps: five pieces of boxes per step, arrivals and wake-ups.
+TEST(Events, OfAMatrixProduct) { expect_events(shipped("gemm"), 413'234); }
+
 // Processor time of this process: other programs on the machine matter less.
 template <class F>
 double seconds_of(F&& f) {

@@ -230,7 +230,7 @@ TEST(Gemm, SplitsAreSummedByAKernelOfTheirOwn) {
 
 TEST(Gemm, RefusesTiles) {
   EXPECT_THAT(mistake(kShape, {}, {{"tile", {96, 128}}}),
-              HasSubstr("tile is 96x128x64; the first number must be 64, 128, 192 or 256"));
+              HasSubstr("tile is 96x128x64; the first number must be 64, 128 or 256"));
   EXPECT_THAT(mistake(kShape, {}, {{"tile", {128, 100}}}), HasSubstr("a multiple of 8 up to 256"));
   EXPECT_THAT(mistake(kShape, {}, {{"tile", {256, 256}}}), HasSubstr("would hold 256 sums"));
   EXPECT_THAT(mistake(kShape, {}, {{"tile", {128, 128, 40}}}),
