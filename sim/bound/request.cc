@@ -46,7 +46,7 @@ double most_sectors(const kernel::MemoryAccess& a, const Request& r) {
 
 }  // namespace
 
-Request request_of(const kernel::MemoryAccess& access, Lanes active) {
+Request request_of(const kernel::MemoryAccess& access, Lanes active, std::int64_t array_bytes) {
   int end = active.first + active.count;
   if (access.lanes > 0) { end = std::min(end, access.lanes); }
   if (access.pattern == kernel::Pattern::Listed) {
@@ -68,6 +68,12 @@ Request request_of(const kernel::MemoryAccess& access, Lanes active) {
   }
   constexpr std::int64_t kLine = memory::kLineBytes;
   const auto misalignment = static_cast<int>((access.offset % kLine + kLine) % kLine);
+  if (array_bytes != INT64_MAX) {
+    const std::int64_t most = memory::whole_lines(array_bytes);
+    for (std::int64_t& offset : offsets) {
+      offset = ((offset + misalignment) % most + most) % most - misalignment;
+    }
+  }
   r.sectors = memory::coalesce(offsets, access.width, misalignment).sectors;
   r.most_sectors = most_sectors(access, r);
   r.distinct_bytes = distinct(std::move(offsets), access.width);

@@ -6,6 +6,8 @@
 //   sectors
 #pragma once
 
+#include <cstdint>
+
 #include "kernel/op.h"
 #include "unit/quantity.h"
 
@@ -26,7 +28,9 @@ struct Request {
 };
 
 // `active` are the lanes that execute the instruction; the access may narrow them further. The
-// address of the instruction counts as aligned to a line, moved by access.offset.
-[[nodiscard]] Request request_of(const kernel::MemoryAccess& access, Lanes active);
+// address of the instruction counts as aligned to a line, moved by access.offset. Lanes that reach
+// over more than the array wrap in it and may meet.
+[[nodiscard]] Request request_of(const kernel::MemoryAccess& access, Lanes active,
+                                 std::int64_t array_bytes = INT64_MAX);
 
 }  // namespace wavetail::bound

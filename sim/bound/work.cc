@@ -76,7 +76,9 @@ class Counter {
           if (taken) { shared(op, place); }
           break;
         case OpKind::WaitLoads:
-        case OpKind::WaitShared: break;
+        case OpKind::WaitShared:
+          if (taken) { work_.free_steps += place.times * blocks_; }
+          break;
         case OpKind::Repeat: repeat(op, place, taken); break;
         case OpKind::Diverge: diverge(op, place, taken); break;
         case OpKind::TmaLoad:
@@ -162,6 +164,7 @@ class Counter {
     Place inside = place;
     inside.times *= mean_trips(op);
     inside.trips.push_back(static_cast<double>(op.count));
+    if (taken) { work_.free_steps += inside.times * blocks_; }
     program(op.bodies.front(), inside, taken && op.count > 0);
   }
 
@@ -218,7 +221,8 @@ class Counter {
       a.pattern = kernel::Pattern::Strided;
       a.stride = static_cast<std::int64_t>(per_warp) * a.width;
     }
-    const auto request = request_of(a, place.lanes);
+    const auto request = request_of(
+        a, place.lanes, kernel_.arrays.at(static_cast<std::size_t>(a.array)).bytes.count());
     issue(per_warp, request.lanes);
     if (request.lanes == 0) { return; }
     auto& w = work_.accesses[index];

@@ -54,6 +54,7 @@ struct ArrayWork {
 struct Work {
   double warp_instructions = 0;    // loops and waits for loads excepted
   double thread_instructions = 0;  // their active lanes
+  double free_steps = 0;           // trips of loops and waits, which issue nothing
   double barriers = 0;
   std::array<double, 4> pipe{};  // arithmetic warp instructions by kernel::Pipe
   double load_requests = 0, store_requests = 0;

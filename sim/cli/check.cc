@@ -75,7 +75,16 @@ Judged judge_refusal(const std::string& file, const scenario::ExpectedError& exp
 Judged judge_file(const std::string& file, const Common& common,
                   const std::atomic<bool>* cancelled) {
   config::Diagnostics diagnostics;
-  const auto study = scenario::load_study(file, common.load_options(), diagnostics);
+  auto options = common.load_options();
+  options.cancelled = cancelled;
+  const auto study = scenario::load_study(file, options, diagnostics);
+  if (cancelled->load()) {
+    return {{.file = file,
+             .status = report::CheckStatus::Failed,
+             .problem = std::string(kInterruptedLoading),
+             .expectations = {}},
+            kBudget};
+  }
   if (!study) {
     return {{.file = file,
              .status = report::CheckStatus::Failed,

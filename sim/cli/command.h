@@ -19,6 +19,11 @@ struct Mistake : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
+// A signal asked for an end while a file was being read; ends in exit code 4.
+struct Interrupted : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
 using Words = std::vector<std::string>;
 
 struct Command {

@@ -60,6 +60,9 @@ int dispatch(const Command& command, const Words& words) {
       std::cerr << fmt::format("wavetail {}: {}\n", command.name, base::printable(m.what()));
     }
     return kMistake;
+  } catch (const Interrupted& i) {
+    std::cerr << fmt::format("wavetail {}: {}\n", command.name, i.what());
+    return kBudget;
   } catch (const std::bad_alloc&) {
     std::cerr << fmt::format("wavetail {}: out of memory\n", command.name);
     return kBudget;

@@ -49,13 +49,14 @@ int explain(const Words& words) {
   options.positional("SCENARIO", 1);
   if (!options.read(words)) { return kOk; }
   keep_apart("--out", options.common().out, options.arguments());
-  const auto study = load(options.arguments().front(), options.common());
+  const std::atomic<bool>* cancelled = catch_interrupts();
+  const auto study = load(options.arguments().front(), options.common(), cancelled);
   if (study.expected_error) {
     throw Mistake("this file is meant to be refused; `wavetail run` shows how");
   }
   const auto kernel = options.text("kernel");
   check_kernel(study, kernel);
-  const auto result = run::run_study(study, control_of(options.common(), catch_interrupts()));
+  const auto result = run::run_study(study, control_of(options.common(), cancelled));
   write_result(options.common().out, render(result, kernel, options.common().format));
   const int code = exit_code(result);
   return code == kMissed ? kOk : code;  // explaining is not judging

@@ -85,9 +85,10 @@ int run(const Words& words) {
   check_writable("--trace", options.text("trace"));
   keep_apart("--trace", options.text("trace"), {scenario, options.common().out});
   const auto begin = std::chrono::steady_clock::now();
-  const auto study = load(scenario, options.common());
+  const std::atomic<bool>* cancelled = catch_interrupts();
+  const auto study = load(scenario, options.common(), cancelled);
   if (study.expected_error) { return report_refusal(*study.expected_error, options.common()); }
-  auto control = control_of(options.common(), catch_interrupts());
+  auto control = control_of(options.common(), cancelled);
   control.trace = options.has("trace");
   const auto result = run::run_study(study, control);
   const std::chrono::duration<double> wall = std::chrono::steady_clock::now() - begin;

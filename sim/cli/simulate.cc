@@ -11,9 +11,13 @@
 
 namespace wavetail::cli {
 
-scenario::Study load(const std::string& path, const Common& common) {
+scenario::Study load(const std::string& path, const Common& common,
+                     const std::atomic<bool>* cancelled) {
   config::Diagnostics diagnostics;
-  auto study = scenario::load_study(found(path), common.load_options(), diagnostics);
+  auto options = common.load_options();
+  options.cancelled = cancelled;
+  auto study = scenario::load_study(found(path), options, diagnostics);
+  if (cancelled->load()) { throw Interrupted(std::string(kInterruptedLoading)); }
   if (!study) { refuse(diagnostics); }
   return std::move(*study);
 }

@@ -12,7 +12,11 @@
 namespace wavetail::cli {
 
 // The study, or the mistakes printed and Mistake thrown.
-[[nodiscard]] scenario::Study load(const std::string& path, const Common& common);
+[[nodiscard]] scenario::Study load(const std::string& path, const Common& common,
+                                   const std::atomic<bool>* cancelled);
+
+inline constexpr std::string_view
+    kInterruptedLoading = "interrupted while the file was read; nothing was simulated";
 
 [[nodiscard]] run::Control control_of(const Common& common, const std::atomic<bool>* cancelled);
 

@@ -57,7 +57,7 @@ void Machine::start(Launch& launch) {
     launch.l2_bytes_at_start += array.lines * memory::kLineBytes;
   }
   if (options_.replay) {
-    key_ = Replay::key(launch, memory_.l2(), held);
+    key_ = Replay::key(launch, memory_, held);
     if (const auto repeated = replay_.repeat(key_, launch, memory_.l2())) {
       launch.replayed = true;
       launch.ended = wheel_.now() + repeated->duration;

@@ -35,19 +35,40 @@ std::int64_t step_of(std::int64_t n, std::int64_t coarse) {
   return rounded(n, grain) * grain;
 }
 
+// In which partition each page of a small array lies, or how many do in each; beyond some hundred
+// pages that is the same for every copy.
+void add_sides(Replay::Key& key, const memory::System& memory, L2Directory::Range pages) {
+  constexpr std::int64_t kFew = 8, kMany = 1024;
+  const std::int64_t n = pages.last - pages.first;
+  if (memory.partitions() == 1 || n > kMany) { return; }
+  std::vector<std::int64_t> in(static_cast<std::size_t>(memory.partitions()), 0);
+  for (std::int64_t page = pages.first; page < pages.last; ++page) {
+    const std::uint64_t side = memory.partition_of(page);
+    ++in[side];
+    if (n <= kFew) { key.push_back(static_cast<std::int64_t>(side)); }
+  }
+  for (std::size_t side = 1; n > kFew && side < in.size(); ++side) {
+    key.push_back(rounded(in[side], std::max<std::int64_t>(1, n / 16)));
+  }
+}
+
 }  // namespace
 
 Replay::Held Replay::held(const sm::Launch& launch, const L2Directory& l2) {
   return l2.census(ranges_of(launch));
 }
 
-Replay::Key Replay::key(const sm::Launch& launch, const L2Directory& l2, const Held& held) {
+Replay::Key Replay::key(const sm::Launch& launch, memory::System& memory, const Held& held) {
+  const L2Directory& l2 = memory.l2();
   const std::int64_t coarse = std::max<std::int64_t>(1, l2.capacity_lines() / 256);
   Key key{launch.kernel_index, rounded(l2.lines(), coarse),
           rounded(l2.dirty_sectors(), 4 * coarse)};
   for (const L2Directory::Census& array : held) {
     key.push_back(step_of(array.lines, coarse));
     key.push_back(step_of(array.dirty_sectors, 4 * coarse));
+  }
+  for (std::size_t a = 0; a < launch.array_base.size(); ++a) {
+    if (launch.kernel->arrays[a].per_launch) { add_sides(key, memory, pages_of(launch, a)); }
   }
   return key;
 }

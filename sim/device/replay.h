@@ -2,7 +2,9 @@
 // Memory of what launches did, so that an identical launch in an identical cache state need not be
 // simulated again. Identical means: the same kernel alone on the device, and of each of its arrays
 // as much held and as much dirty, to a sixteenth of it or 1/256 of the L2, whichever is less, and
-// of the L2 as a whole to 1/256.
+// of the L2 as a whole to 1/256. An array with a copy per launch lies in other pages each time: how
+// many of them lie in each L2 partition must agree, too, to a sixteenth, and which ones where there
+// are only a few.
 #pragma once
 
 #include <cstdint>
@@ -12,6 +14,7 @@
 #include <vector>
 
 #include "memory/l2_directory.h"
+#include "memory/system.h"
 #include "sm/launch.h"
 
 namespace wavetail::device {
@@ -26,8 +29,7 @@ class Replay {
   [[nodiscard]] static Held held(const sm::Launch& launch, const memory::L2Directory& l2);
 
   // What the launch meets.
-  [[nodiscard]] static Key key(const sm::Launch& launch, const memory::L2Directory& l2,
-                               const Held& held);
+  [[nodiscard]] static Key key(const sm::Launch& launch, memory::System& memory, const Held& held);
 
   struct Repeated {
     unit::Duration duration;  // first block placed to last block retired

@@ -8,14 +8,47 @@ namespace wavetail::host {
 namespace {
 constexpr std::int64_t kGranule = std::int64_t{2} << 20;
 constexpr std::int64_t kShared = -1;  // the ordinal of arrays that all launches share
+
+std::int64_t whole_granules(unit::Bytes bytes) {
+  return std::max<std::int64_t>(1, (bytes.count() + kGranule - 1) / kGranule) * kGranule;
+}
+
 }  // namespace
+
+AddressSpace addresses_needed(const std::vector<kernel::Kernel>& kernels,
+                              const std::vector<double>& launches) {
+  struct Use {
+    std::int64_t size = 0;
+    bool shared = false;
+    double copies = 0;
+  };
+
+  std::map<std::string, Use> uses;
+  for (std::size_t k = 0; k < kernels.size(); ++k) {
+    for (const kernel::Array& a : kernels[k].arrays) {
+      Use& use = uses[a.name];
+      use.size = std::max(use.size, whole_granules(a.bytes));
+      use.shared = use.shared || !a.per_launch;
+      if (a.per_launch) { use.copies = std::max(use.copies, launches[k]); }
+    }
+  }
+  AddressSpace all;
+  for (const auto& [name, use] : uses) {
+    const double bytes = static_cast<double>(use.size) * (use.copies + (use.shared ? 1 : 0));
+    all.bytes += bytes;
+    if (bytes > all.largest_bytes) {
+      all.largest = name;
+      all.largest_bytes = bytes;
+    }
+  }
+  return all;
+}
 
 Addresses::Addresses(const std::vector<kernel::Kernel>& kernels) {
   for (const kernel::Kernel& k : kernels) {
     for (const kernel::Array& a : k.arrays) {
-      const std::int64_t granules = (a.bytes.count() + kGranule - 1) / kGranule;
       std::int64_t& size = size_[a.name];
-      size = std::max(size, std::max<std::int64_t>(1, granules) * kGranule);
+      size = std::max(size, whole_granules(a.bytes));
     }
   }
 }

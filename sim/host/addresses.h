@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Where arrays lie in device memory. Arrays of one name are one range; an array with a copy per
 // launch gets a fresh range for every ordinal. Ranges never overlap and start at 2 MiB boundaries.
+// Scenarios that need more addresses than there are have been refused (addresses_needed).
 #pragma once
 
 #include <cstdint>
@@ -12,6 +13,18 @@
 #include "kernel/kernel.h"
 
 namespace wavetail::host {
+
+// Bytes of addresses that the arrays take, and the array that takes most of them.
+struct AddressSpace {
+  double bytes = 0;
+  std::string largest;
+  double largest_bytes = 0;
+};
+
+// What arrays take when kernel k is launched launches[k] times; real numbers, since it may be far
+// more than there are addresses (memory::kAddressBits).
+[[nodiscard]] AddressSpace addresses_needed(const std::vector<kernel::Kernel>& kernels,
+                                            const std::vector<double>& launches);
 
 class Addresses {
  public:

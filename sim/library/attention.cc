@@ -264,7 +264,8 @@ Template attention_template() {
        array_parameter("y", "output"),
        array_parameter("keys", "cached keys"),
        array_parameter("values", "cached values")},
-      &make};
+      &make,
+      {{"batch", "kv_heads", "kv_len", "head_dim"}, {"batch", "q_heads", "head_dim", "splits"}}};
 }
 
 }  // namespace wavetail::library

@@ -177,7 +177,8 @@ Template gemv_template() {
                           "every launch reads weights of its own, as successive layers do"),
            array_parameter("weights", "the matrix"), array_parameter("x", "input vector"),
            array_parameter("y", "output vector")},
-          &make};
+          &make,
+          {{"rows", "cols"}}};
 }
 
 }  // namespace wavetail::library

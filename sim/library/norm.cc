@@ -160,7 +160,8 @@ Template norm_template() {
        array_parameter("x", "input"), array_parameter("y", "output"),
        array_parameter("weights", "scale per column"),
        array_parameter("sum", "the residual stream, read and written")},
-      &make};
+      &make,
+      {{"rows", "cols"}}};
 }
 
 }  // namespace wavetail::library

@@ -78,7 +78,8 @@ Template rope_template() {
        flag_parameter("fresh", "false", "every launch appends to a cache of its own"),
        array_parameter("x", "rows of [q | k | v]"), array_parameter("table", "cosines and sines"),
        array_parameter("cache", "the new tokens' place in the cache")},
-      &make};
+      &make,
+      {{"tokens", "q_heads", "head_dim"}, {"tokens", "kv_heads", "head_dim"}}};
 }
 
 }  // namespace wavetail::library

@@ -80,7 +80,8 @@ Template sampling_template() {
             "the greatest logit, or a draw by softmax"},
            array_parameter("x", "logits"),
            array_parameter("y", "tokens")},
-          &make};
+          &make,
+          {{"vocab", "batch"}}};
 }
 
 }  // namespace wavetail::library

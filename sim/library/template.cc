@@ -4,7 +4,11 @@
 #include <algorithm>
 #include <charconv>
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
 #include "library/all.h"
+#include "library/parts.h"
 
 namespace wavetail::library {
 
@@ -38,6 +42,51 @@ void fill_fallback(const Parameter& p, Arguments& arguments) {
   }
 }
 
+// Bytes of an element where the template has a choice of types; the widest otherwise.
+int element_bytes(const Arguments& arguments) {
+  const auto dtype = arguments.words.find("dtype");
+  return dtype == arguments.words.end() ? 4 : dtype_bytes(dtype->second);
+}
+
+std::string too_large(double bytes) {
+  return fmt::format("{:.4g} bytes; an array has up to 100 TB", bytes);
+}
+
+// The mistake of an extent that no array can have, at the largest of its counts.
+std::vector<Mistake> check_extents(const Template& which, const Arguments& arguments) {
+  for (const std::vector<std::string_view>& extent : which.extents) {
+    double bytes = element_bytes(arguments);
+    std::string_view largest;
+    std::int64_t most = 0;
+    for (const std::string_view name : extent) {
+      const auto given = arguments.numbers.find(name);
+      if (given == arguments.numbers.end()) { continue; }
+      bytes *= static_cast<double>(given->second);
+      if (given->second > most) {
+        largest = name;
+        most = given->second;
+      }
+    }
+    if (bytes > static_cast<double>(kMostArrayBytes)) {
+      return {{std::string(largest), fmt::format("is {}: {} come to {}", most,
+                                                 fmt::join(extent, " x "), too_large(bytes))}};
+    }
+  }
+  return {};
+}
+
+std::vector<Mistake> check_arrays(std::span<const kernel::Kernel> kernels) {
+  for (const kernel::Kernel& k : kernels) {
+    for (const kernel::Array& a : k.arrays) {
+      if (a.bytes.count() > kMostArrayBytes) {
+        return {{"", fmt::format("its array '{}' comes to {}", a.name,
+                                 too_large(static_cast<double>(a.bytes.count())))}};
+      }
+    }
+  }
+  return {};
+}
+
 }  // namespace
 
 std::span<const Template> templates() {
@@ -59,11 +108,13 @@ const Template* find_template(std::string_view name) {
 std::vector<Mistake> build(const Template& which, Arguments arguments, const gpu::GpuSpec& gpu,
                            std::vector<kernel::Kernel>& kernels) {
   for (const Parameter& p : which.parameters) { fill_fallback(p, arguments); }
+  if (auto mistakes = check_extents(which, arguments); !mistakes.empty()) { return mistakes; }
   const auto first = static_cast<std::ptrdiff_t>(kernels.size());
   std::vector<Mistake> mistakes = which.make(arguments, gpu, kernels);
   std::for_each(kernels.begin() + first, kernels.end(),
                 [&](kernel::Kernel& k) { k.template_name = which.name; });
-  return mistakes;
+  if (!mistakes.empty()) { return mistakes; }
+  return check_arrays(std::span(kernels).subspan(static_cast<std::size_t>(first)));
 }
 
 }  // namespace wavetail::library

@@ -64,11 +64,17 @@ struct Template {
   // arguments with every fallback filled in: call it through build().
   std::vector<Mistake> (*make)(const Arguments&, const gpu::GpuSpec&,
                                std::vector<kernel::Kernel>&) = nullptr;
+  // Counts whose product is the elements of an array, by name: build() refuses what is too large
+  // before `make` multiplies.
+  std::vector<std::vector<std::string_view>> extents = {};
 };
 
 // All templates, in alphabetical order.
 [[nodiscard]] std::span<const Template> templates();
 [[nodiscard]] const Template* find_template(std::string_view name);
+
+// The largest array, as in programs of a scenario's own.
+inline constexpr std::int64_t kMostArrayBytes = 100'000'000'000'000;
 
 // Fills in the fallbacks and appends the kernels in launch order. `kernels` is complete only where
 // no mistake is returned.

@@ -177,7 +177,8 @@ Template transpose_template() {
             "rows of the tile in shared memory: as they are, 4 B longer, or XORed with the row"},
            array_parameter("x", "matrix read"),
            array_parameter("y", "matrix written")},
-          &make};
+          &make,
+          {{"rows", "cols"}}};
 }
 
 }  // namespace wavetail::library

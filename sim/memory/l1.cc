@@ -49,7 +49,7 @@ std::int32_t L1::victim(std::size_t first, Time now) {
 }
 
 void L1::invalidate() {
-  epoch_ = (epoch_ + 1) & 0xffff;
+  epoch_ = (epoch_ + 1) & kEpochMask;
   if (epoch_ == 0) {  // old marks would come round again
     std::fill(ways_.begin(), ways_.end(), Way{});
     epoch_ = 1;
@@ -81,8 +81,8 @@ L1::Lookup L1::find(std::int64_t line, std::uint8_t sectors, Time now) {
   if (chosen < 0) { chosen = victim(first, now); }
   if (chosen >= 0) {
     Way fresh;
-    fresh.line = static_cast<std::uint64_t>(line) & 0xff'ffff'ffffULL;
-    fresh.epoch = epoch_ & 0xffff;
+    fresh.line = static_cast<std::uint64_t>(line) & kLineMask;
+    fresh.epoch = epoch_ & kEpochMask;
     ways_[static_cast<std::size_t>(chosen)] = fresh;
   }
   Lookup missed;

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "memory/divider.h"
+#include "memory/shape.h"
 #include "unit/quantity.h"
 
 namespace wavetail::memory {
@@ -47,10 +48,15 @@ class L1 {
   void resize(std::int64_t lines);
 
  private:
+  static constexpr int kLineBits = kAddressBits - 7;  // a line has 128 bytes
+  static constexpr int kEpochBits = 56 - kLineBits;
+  static constexpr std::uint64_t kLineMask = (1ULL << kLineBits) - 1;
+  static constexpr std::uint64_t kEpochMask = (1ULL << kEpochBits) - 1;
+
   // Sixteen bytes, so that four ways share a line of the host's cache.
   struct Way {
-    std::uint64_t line : 40 = 0;
-    std::uint64_t epoch : 16 = 0;
+    std::uint64_t line : kLineBits = 0;
+    std::uint64_t epoch : kEpochBits = 0;
     std::uint64_t valid : 4 = 0;
     std::uint64_t pending : 4 = 0;
     // Of the pending sectors: when they are there, in picoseconds, or ~request if not known yet.
@@ -70,7 +76,7 @@ class L1 {
   std::vector<Way> ways_;
   Divider sets_;
   std::size_t associativity_;
-  std::uint64_t epoch_ = 1;  // of the lines that count; 16 bits
+  std::uint64_t epoch_ = 1;  // of the lines that count; kEpochBits
   std::uint64_t random_;
 };
 

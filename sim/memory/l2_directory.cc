@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "memory/l2_directory.h"
 
+#include <algorithm>
 #include <bit>
+#include <utility>
 
 namespace wavetail::memory {
 
@@ -94,6 +96,7 @@ void L2Directory::unlink(std::uint32_t frame) {
 
 void L2Directory::make_newest(std::uint32_t frame) {
   frames_[frame].used = claims_;
+  frames_[frame].rank = ++ranks_;
   frames_[frame].older = newest_;
   frames_[frame].newer = kNoFrame;
   (newest_ == kNoFrame ? oldest_ : frames_[newest_].newer) = frame;
@@ -109,17 +112,37 @@ void L2Directory::drop(std::uint32_t frame) {
   free_frames_.push_back(frame);
 }
 
-std::vector<L2Directory::PageState> L2Directory::pages_within(
-    const std::vector<Range>& ranges) const {
-  std::vector<PageState> found;
-  for (std::uint32_t n = oldest_; n != kNoFrame; n = frames_[n].newer) {
-    const Frame& f = frames_[n];
-    if (std::any_of(ranges.begin(), ranges.end(),
-                    [&](const Range& r) { return f.page >= r.first && f.page < r.last; })) {
-      found.push_back({f.page, f.valid, f.dirty});
+template <class F>
+void L2Directory::for_each_within(const std::vector<Range>& ranges, F&& f) const {
+  const auto frames = static_cast<std::int64_t>(frames_.size() - free_frames_.size());
+  for (std::size_t r = 0; r < ranges.size(); ++r) {
+    const auto [first, last] = ranges[r];
+    if (last - first < frames) {
+      for (std::int64_t page = first; page < last; ++page) {
+        const std::uint32_t frame = table_.find(page);
+        if (frame != kNoFrame) { f(r, frame); }
+      }
+      continue;
+    }
+    for (std::uint32_t n = 0; n < frames_.size(); ++n) {
+      if (frames_[n].page >= first && frames_[n].page < last) { f(r, n); }
     }
   }
-  return found;
+}
+
+std::vector<L2Directory::PageState> L2Directory::pages_within(
+    const std::vector<Range>& ranges) const {
+  std::vector<std::pair<std::int64_t, std::uint32_t>> found;  // rank, frame
+  for_each_within(ranges,
+                  [&](std::size_t, std::uint32_t n) { found.emplace_back(frames_[n].rank, n); });
+  std::sort(found.begin(), found.end());
+  found.erase(std::unique(found.begin(), found.end()), found.end());
+  std::vector<PageState> pages;
+  pages.reserve(found.size());
+  for (const auto& [rank, n] : found) {
+    pages.push_back({frames_[n].page, frames_[n].valid, frames_[n].dirty});
+  }
+  return pages;
 }
 
 void L2Directory::restore(const PageState& state) {
@@ -136,14 +159,10 @@ void L2Directory::restore(const PageState& state) {
 
 std::vector<L2Directory::Census> L2Directory::census(const std::vector<Range>& ranges) const {
   std::vector<Census> counts(ranges.size());
-  for (const Frame& f : frames_) {
-    for (std::size_t r = 0; f.page >= 0 && r < ranges.size(); ++r) {
-      if (f.page >= ranges[r].first && f.page < ranges[r].last) {
-        counts[r].lines += lines_of(f.valid);
-        counts[r].dirty_sectors += sectors_of(f.dirty);
-      }
-    }
-  }
+  for_each_within(ranges, [&](std::size_t r, std::uint32_t n) {
+    counts[r].lines += lines_of(frames_[n].valid);
+    counts[r].dirty_sectors += sectors_of(frames_[n].dirty);
+  });
   return counts;
 }
 

@@ -93,7 +93,7 @@ class L2Directory {
     std::int64_t lines = 0, dirty_sectors = 0;
   };
 
-  // Lines held and sectors dirty within each range; one pass over the directory.
+  // Lines held and sectors dirty within each range.
   [[nodiscard]] std::vector<Census> census(const std::vector<Range>& ranges) const;
 
   // Fills the whole cache with lines of addresses that no array uses.
@@ -112,6 +112,7 @@ class L2Directory {
     std::uint32_t older = kNoFrame, newer = kNoFrame;
     Sectors valid{}, dirty{};
     std::int64_t used = 0;  // claims of frames before it was last made the newest
+    std::int64_t rank = 0;  // in the order from the oldest to the newest
     alignas(64) std::array<Time, kLinesPerPage / kLinesPerFill> ready{};
   };
 
@@ -122,12 +123,18 @@ class L2Directory {
     return (frames_[frame].valid[0] | frames_[frame].valid[1]) == 0;
   }
 
+  // Calls f(range, frame) for every frame with a page in one of the ranges. Its
+  // work is that of the ranges or of the directory, whichever is smaller.
+  template <class F>
+  void for_each_within(const std::vector<Range>& ranges, F&& f) const;
+
   void unlink(std::uint32_t frame);
   void make_newest(std::uint32_t frame);
   void drop(std::uint32_t frame);
 
   std::int64_t capacity_;
   std::int64_t claims_ = 0, equally_recent_;
+  std::int64_t ranks_ = 0;  // given so far
   std::int64_t lines_ = 0, dirty_sectors_ = 0;
   PageTable table_;
   std::vector<Frame> frames_;

@@ -15,7 +15,7 @@ struct Builder {
   Shape shape;
   std::array<std::array<std::uint32_t, 4>, kMaxLines> bytes{};  // per sector, one bit per byte
 
-  int line(std::int32_t delta) {
+  int line(std::int64_t delta) {
     for (int i = 0; i < shape.lines; ++i) {
       if (shape.delta[static_cast<std::size_t>(i)] == delta) { return i; }
     }
@@ -27,7 +27,7 @@ struct Builder {
     const std::int64_t end = first + count;
     for (std::int64_t at = first; at < end;) {  // sector by sector
       const std::int64_t delta = floor_div(at, kLineBytes);
-      const auto l = static_cast<std::size_t>(line(static_cast<std::int32_t>(delta)));
+      const auto l = static_cast<std::size_t>(line(delta));
       const std::int64_t within = at - delta * kLineBytes;
       const auto bit = static_cast<unsigned>(within % kSectorBytes);
       const auto here = static_cast<unsigned>(std::min<std::int64_t>(end - at, kSectorBytes - bit));
@@ -52,7 +52,7 @@ struct Builder {
     shape.dense = true;
     for (std::size_t l = 0; l < static_cast<std::size_t>(shape.lines); ++l) {
       shape.dense = shape.dense && shape.covered[l] == 15 &&
-                    shape.delta[l] == shape.delta[0] + static_cast<std::int32_t>(l);
+                    shape.delta[l] == shape.delta[0] + static_cast<std::int64_t>(l);
     }
     return shape;
   }

@@ -13,10 +13,19 @@
 
 namespace wavetail::memory {
 
+// Global addresses have 49 bits, as the virtual addresses of NVIDIA GPUs since compute capability
+// 6.0 (CUDA C++ Programming Guide, unified memory). Whoever hands out addresses keeps below.
+inline constexpr int kAddressBits = 49;
 inline constexpr int kLineBytes = 128;
 inline constexpr int kSectorBytes = 32;
 inline constexpr int
     kMaxLines = 64;  // one per lane of the widest warp: accesses are aligned to their width
+
+// The bytes of the lines that hold an array: no other array has a part of them, and lanes wrap at
+// their end.
+[[nodiscard]] constexpr std::int64_t whole_lines(std::int64_t bytes) {
+  return (bytes + kLineBytes - 1) / kLineBytes * kLineBytes;
+}
 
 struct Shape {
   int lines = 0;
@@ -26,7 +35,7 @@ struct Shape {
   int lanes = 0;           // active lanes
   bool dense = false;      // consecutive lines from the first one on, every sector of each
   bool partial = false;    // some sector is not covered completely (matters to stores)
-  std::array<std::int32_t, kMaxLines> delta{};    // line number relative to the base address' line
+  std::array<std::int64_t, kMaxLines> delta{};    // line number relative to the base address' line
   std::array<std::uint8_t, kMaxLines> mask{};     // sectors of that line, bit 0 = lowest address
   std::array<std::uint8_t, kMaxLines> covered{};  // those whose 32 bytes are all asked for
 };

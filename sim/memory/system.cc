@@ -59,9 +59,8 @@ std::uint32_t System::new_request(const Access& access) {
   r.line_stride = access.line_stride;
   r.account = access.account;
   r.issued = access.issued;
-  r.ready = Time{};
-  r.issue_step = static_cast<std::uint16_t>(access.issue_step.count());
-  r.depart_step = static_cast<std::uint16_t>(access.depart_step.count());
+  r.issue_step = static_cast<std::uint32_t>(access.issue_step.count());
+  r.depart_step = static_cast<std::uint32_t>(access.depart_step.count());
   r.warp = access.warp;
   r.sm = access.sm;
   r.sequence = access.sequence;
@@ -164,7 +163,7 @@ System::LoadOutcome System::load(const Access& access) {
   const std::uint32_t id = new_request(access);
   Request& r = requests_[id];
   r.has_extra = true;
-  r.ready = ready;
+  extras_[id].ready = ready;
   if (rest.sectors != shape.sectors) { give_own_shape(id, rest); }
   for (const std::uint32_t other : merged_with_) { depend_on(other, id); }
   r.waits = static_cast<std::uint8_t>(merged_with_.size());
@@ -194,15 +193,14 @@ void System::depend_on(std::uint32_t other, std::uint32_t id) {
 }
 
 bool System::is_far(std::uint16_t sm, std::int64_t line) const {
-  const std::uint64_t page = mix(static_cast<std::uint64_t>(line) / kLinesPerPage);
-  return partitions_.remainder(page >> 20) != side_of_sm_[sm];
+  return partition_of(line / kLinesPerPage) != side_of_sm_[sm];
 }
 
 // The request's way out is a constant delay, longer to the far partition: its accesses arrive as
 // one event at each partition, when the first of them does, and are handled each at its own time.
 void System::send(std::uint32_t id, Time arrives, int count, SmNotice notice) {
   Request& r = requests_[id];
-  r.way_to_l2 = static_cast<std::uint32_t>((arrives - r.issued).count());
+  r.way_to_l2 = arrives - r.issued;
   std::uint32_t far = 0;
   std::int64_t line = r.base_line + r.shape->delta[0];
   for (int n = 0; n < count; ++n, line += r.line_stride) {
@@ -218,8 +216,8 @@ void System::send(std::uint32_t id, Time arrives, int count, SmNotice notice) {
 
 // When access n of the request reaches the L2.
 Time System::arrival(const Request& r, int n, bool far) const {
-  const Duration way{std::int64_t{r.way_to_l2} + std::int64_t{n} * r.depart_step};
-  return r.issued + way + (far ? timing_.far_extra : Duration{0});
+  return r.issued + r.way_to_l2 + Duration{r.depart_step} * n +
+         (far ? timing_.far_extra : Duration{0});
 }
 
 void System::store(const Access& access) {
@@ -233,11 +231,27 @@ void System::store(const Access& access) {
   c.egress_bytes += n * shape.sectors * kSectorBytes;
   access.account->stores->under_way += n;
   const Duration each = timing_.egress[static_cast<std::size_t>(shape.sectors)];
-  const auto out = egress_[access.sm].reserve(access.departs, each * n);
+  if (n == 1 || std::max(each, access.depart_step) <= kLongestStep) {
+    store_run(access, each);
+    return;
+  }
+  Access one = access;  // they are too far apart for one request
+  one.count = 1;
+  for (int i = 0; i < n; ++i) {
+    store_run(one, each);
+    one.base_line += access.line_stride;
+    one.issued += access.issue_step;
+    one.departs += access.depart_step;
+  }
+}
+
+// The stores of one request leave through the SM's port, which takes `each` for one.
+void System::store_run(const Access& access, Duration each) {
+  const auto out = egress_[access.sm].reserve(access.departs, each * access.count);
   const std::uint32_t id = new_request(access);
-  requests_[id].depart_step = static_cast<std::uint16_t>(
-      std::min(std::max(each, access.depart_step), kLongestStep).count());
-  send(id, out.start + each + timing_.to_l2, n, SmNotice::StoresArrive);
+  const Duration step = access.count == 1 ? Duration{0} : std::max(each, access.depart_step);
+  requests_[id].depart_step = static_cast<std::uint32_t>(step.count());
+  send(id, out.start + each + timing_.to_l2, access.count, SmNotice::StoresArrive);
 }
 
 void System::prefetch_tags(std::uint32_t parcel) const {
@@ -289,9 +303,10 @@ void System::resolve(std::uint32_t id, Time done) {
 // It is known when one of the fills that a load through L1 waits for will be there.
 void System::part_arrived(std::uint32_t id, Time ready) {
   Request& r = requests_[id];
-  r.ready = std::max(r.ready, ready);
+  Time& latest = extras_[id].ready;
+  latest = std::max(latest, ready);
   if (--r.waits == 0) {
-    finished_.push_back({r.warp, r.sequence, r.lines, r.ready});
+    finished_.push_back({r.warp, r.sequence, r.lines, latest});
     release_request(id);
   }
 }

@@ -68,7 +68,8 @@ struct Access {
 };
 
 inline constexpr int kMaxRun = 8;
-inline constexpr Duration kLongestStep{UINT16_MAX};
+// The longest time from one access of a run to the next.
+inline constexpr Duration kLongestStep{UINT32_MAX};
 
 // A part of a box of the TMA, at most kBulkBytes: rows of `row_bytes`, `pitch` apart.
 struct BulkAccess {
@@ -164,6 +165,15 @@ class System {
   // Sizes SM `sm`'s L1; forgets its contents.
   void resize_l1(std::uint16_t sm, std::int64_t lines) { l1_[sm].resize(lines); }
 
+  // The L2 partition, from 0, in which a page lies.
+  [[nodiscard]] std::uint64_t partition_of(std::int64_t page) const {
+    return partitions_.remainder(mix(static_cast<std::uint64_t>(page)) >> 20);
+  }
+
+  [[nodiscard]] std::int64_t partitions() const {
+    return static_cast<std::int64_t>(partitions_.divisor());
+  }
+
   [[nodiscard]] L2Directory& l2() { return l2_; }
 
   [[nodiscard]] const Timing& timing() const { return timing_; }
@@ -184,9 +194,8 @@ class System {
     std::int64_t base_line = 0, line_stride = 0;
     Account* account = nullptr;
     Time issued;
-    Time ready;                   // the latest of what the load has waited for so far
-    std::uint32_t way_to_l2 = 0;  // picoseconds from `issued` to the near L2
-    std::uint16_t issue_step = 0, depart_step = 0;  // picoseconds
+    Duration way_to_l2;                             // from `issued` to the near L2
+    std::uint32_t issue_step = 0, depart_step = 0;  // picoseconds, at most kLongestStep
     std::uint16_t warp = 0, sm = 0;
     std::uint8_t sequence = 0;
     std::uint8_t lines = 0;      // of the instruction
@@ -195,8 +204,11 @@ class System {
     bool steps : 1 = true;       // `sequence` counts
   };
 
+  static_assert(sizeof(Request) == 64);
+
   // What requests through L1 and those with shapes of their own need beside that.
   struct Extra {
+    Time ready;  // the latest of what the load has waited for so far
     std::uint32_t dependents = kNone;
     std::int32_t own_shape = -1;
     bool in_l1 = false;  // its fill has lines allocated in L1
@@ -211,6 +223,7 @@ class System {
     bool far = false;
   };
 
+  void store_run(const Access& access, Duration each);
   std::uint32_t new_request(const Access& access);
   void release_request(std::uint32_t id);
   std::int32_t keep_shape(const Shape& shape);

@@ -4,11 +4,14 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cmath>
 #include <fstream>
 
 #include "bound/work.h"
+#include "host/launches.h"
 #include "memory/l2_directory.h"
 #include "memory/shape.h"
+#include "sm/code.h"
 #include "unit/human.h"
 
 namespace wavetail::run {
@@ -18,6 +21,7 @@ using result::Outcome;
 namespace {
 
 constexpr std::int64_t kDefaultMaxEvents = 2'000'000'000;
+constexpr std::int64_t kDefaultMaxMemory = 4'000'000'000;
 
 // Wall time for the estimate in a refusal, on the slow side: measured on a server's core, 16 to 22
 // million events of arithmetic per second, 0.1 us per line of a dense stream, 0.25 to 0.5 us per
@@ -30,6 +34,13 @@ constexpr double kSecondsPerScatteredSector = 0.5e-6;
 constexpr double kBytesPerL1Line = 16;
 constexpr double kBytesPerL2Page = 32;  // two entries of the page table, never more than half full
 constexpr double kBytesPerBank = 16;
+// Of what the L2 holds: a frame of its directory, in a list that grows by doubling
+// (memory/l2_directory.h); at worst there is one for every line.
+constexpr double kBytesPerFrame = 192;
+constexpr double kBytesPerWarpSlot = 1024;  // a warp, its scoreboard, its events (sm/warp.h)
+constexpr double kBytesPerSm = 16e3;        // its credits and the calendar of its port
+// Events under way and requests, measured over the shipped workloads.
+constexpr double kBytesPerRun = 24e6;
 
 std::string events(std::int64_t n) {
   return n % 1'000'000 == 0 ? std::to_string(n / 1'000'000) + " million events"
@@ -38,18 +49,6 @@ std::string events(std::int64_t n) {
 
 std::string in_millions(double n) {
   return std::to_string(static_cast<std::int64_t>(n / 1e6 + 0.5)) + " million";
-}
-
-// Launches of each kernel in a timeline.
-void count_launches(const std::vector<host::Item>& items, double times,
-                    std::vector<double>& launches) {
-  for (const host::Item& item : items) {
-    const double n = times * static_cast<double>(item.repeat);
-    if (item.kind == host::ItemKind::Launch) {
-      launches[static_cast<std::size_t>(item.kernel)] += n;
-    }
-    count_launches(item.body, n, launches);
-  }
 }
 
 // Sectors of accesses whose lanes share none: less than half of what they fetch is asked for.
@@ -66,7 +65,26 @@ double machine_bytes(const gpu::GpuSpec& gpu) {
   const std::int64_t l1_lines = gpu.sm.unified_l1.count() / memory::kLineBytes;
   return kBytesPerL1Line * count(std::max(l1_lines, gpu.l1.ways)) * count(gpu.sms()) +
          kBytesPerL2Page * count(gpu.l2.capacity.count()) / memory::kPageBytes +
-         kBytesPerBank * count(gpu.hbm.channels * gpu.hbm.banks);
+         kBytesPerBank * count(gpu.hbm.channels * gpu.hbm.banks) +
+         (kBytesPerSm + kBytesPerWarpSlot * count(gpu.sm.max_warps)) * count(gpu.sms()) +
+         kBytesPerRun;
+}
+
+// The directory's frames: pages of the arrays, as far as the L2 has room for them, and those that
+// it holds at the start.
+double frame_bytes(const scenario::Scenario& s, const std::vector<double>& launches,
+                   bool scattered) {
+  const double lines = static_cast<double>(s.gpu.l2.capacity.count()) / memory::kLineBytes;
+  const double whole = lines / memory::kLinesPerPage;
+  double pages = 0;
+  for (std::size_t k = 0; k < s.kernels.size(); ++k) {
+    for (const kernel::Array& a : s.kernels[k].arrays) {
+      const double copies = a.per_launch ? launches[k] : 1;
+      pages += copies * std::ceil(static_cast<double>(a.bytes.count()) / memory::kPageBytes);
+    }
+  }
+  const double strangers = s.initial_l2 == scenario::InitialL2::Empty ? 0 : whole;
+  return kBytesPerFrame * (strangers + std::min(pages, scattered ? lines : whole));
 }
 
 }  // namespace
@@ -101,11 +119,13 @@ std::optional<std::string> Watch::look(std::int64_t so_far, std::int64_t& counte
 
 std::optional<std::string> Watch::refuse(const Needs& needs) const {
   const Budget& b = control_.budget;
-  if (b.max_memory_bytes && needs.bytes > static_cast<double>(*b.max_memory_bytes)) {
-    return "the tags of the GPU's caches alone take " + unit::human(needs.bytes, "bytes") +
-           " of memory; --max-memory allows " +
-           unit::human(static_cast<double>(*b.max_memory_bytes), "bytes") +
-           ". Nothing was simulated";
+  const double most = static_cast<double>(b.max_memory_bytes.value_or(kDefaultMaxMemory));
+  if (needs.bytes > most) {
+    return "by estimate the GPU's caches and warps take " + unit::human(needs.bytes, "bytes") +
+           " of memory; " +
+           (b.max_memory_bytes ? "--max-memory allows " : "the default limit is ") +
+           unit::human(most, "bytes") + ". Nothing was simulated" +
+           (b.max_memory_bytes ? "" : "; --max-memory sets another limit");
   }
   if (b.max_events || b.max_time_s || needs.events <= static_cast<double>(kDefaultMaxEvents)) {
     return std::nullopt;
@@ -117,8 +137,7 @@ std::optional<std::string> Watch::refuse(const Needs& needs) const {
 }
 
 Needs needs_of(const scenario::Scenario& s) {
-  std::vector<double> launches(s.kernels.size(), 0);
-  count_launches(s.timeline.items, 1, launches);
+  const std::vector<double> launches = host::count_launches(s.timeline, s.kernels.size());
   Needs needs;
   double scattered = 0;
   for (std::size_t k = 0; k < s.kernels.size(); ++k) {
@@ -135,13 +154,18 @@ Needs needs_of(const scenario::Scenario& s) {
     const double per_launch = 2 * blocks + 2 * warps + 2.5 * work.requests() +
                               1.5 * work.shared_requests() +
                               work.warp_instructions /
-                                  static_cast<double>(s.simulation.issue_quantum);
+                                  static_cast<double>(s.simulation.issue_quantum) +
+                              work.free_steps / sm::kMaxTurnSteps;
     needs.events += per_launch * simulated;
     scattered += scattered_sectors(work) * simulated;
   }
   needs.seconds = needs.events * kSecondsPerEvent + scattered * kSecondsPerScatteredSector;
-  needs.bytes = machine_bytes(s.gpu);
+  needs.bytes = machine_bytes(s.gpu) + frame_bytes(s, launches, scattered > 0);
   return needs;
+}
+
+std::int64_t memory_limit(const Budget& budget) {
+  return budget.max_memory_bytes.value_or(kDefaultMaxMemory);
 }
 
 std::int64_t resident_memory() {

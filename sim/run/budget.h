@@ -17,7 +17,7 @@ namespace wavetail::run {
 struct Needs {
   double events = 0;
   double seconds = 0;  // of wall time on one core, on the slow side
-  double bytes = 0;    // of memory before the first event: tags of caches, state of banks
+  double bytes = 0;    // of memory: tags of caches, what L2 will hold, warps, state of banks
 };
 
 [[nodiscard]] Needs needs_of(const scenario::Scenario& scenario);
@@ -42,6 +42,9 @@ class Watch {
   std::chrono::steady_clock::time_point start_;
   std::atomic<std::int64_t> events_{0};
 };
+
+// What the process may take, the default where the user has not said.
+[[nodiscard]] std::int64_t memory_limit(const Budget& budget);
 
 // Resident memory of this process, in bytes; 0 where the system does not tell.
 [[nodiscard]] std::int64_t resident_memory();

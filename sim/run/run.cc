@@ -50,15 +50,16 @@ void inherit_outcome(RunResult& base) {
 }
 
 // Threads over the variants: as many as asked for, and no more machines at once than the memory
-// budget has room for.
+// that is left has room for.
 int threads_for(const scenario::Study& study, const Control& control) {
   const int asked = std::min<int>(control.jobs, static_cast<int>(study.variants.size()));
-  if (!control.budget.max_memory_bytes || asked <= 1) { return asked; }
+  if (asked <= 1) { return asked; }
   double largest = 1;
   for (const scenario::Variant& v : study.variants) {
     largest = std::max(largest, needs_of(v.scenario).bytes);
   }
-  const double room = static_cast<double>(*control.budget.max_memory_bytes) / largest;
+  const double left = static_cast<double>(memory_limit(control.budget) - resident_memory());
+  const double room = left / largest;
   return static_cast<int>(std::clamp(room, 1.0, static_cast<double>(asked)));
 }
 

@@ -97,7 +97,7 @@ Happened simulate(const scenario::Scenario& scenario, const Stop& stop, const de
        .replay = scenario.simulation.replay && single_stream(scenario.timeline)});
   if (known != nullptr) { machine.replay() = *known; }
   set_initial_l2(scenario, machine);
-  host::Host host(scenario.gpu, scenario.kernels, scenario.timeline, wheel, machine,
+  host::Host host(scenario.gpu, scenario.kernels.all(), scenario.timeline, wheel, machine,
                   [&](const sm::Launch& launch, const host::LaunchRecord& record) {
                     add(happened.kernels[static_cast<std::size_t>(record.kernel)], launch);
                   });

@@ -250,21 +250,19 @@ void check_launch(const At& at, const Kernel& k, const gpu::GpuSpec& gpu) {
   if (!occupancy.launchable) { at.complain("the GPU refuses this launch: " + occupancy.reason); }
 }
 
-void check_shared_arrays(const At& at, const std::vector<Kernel>& others, const Kernel& k) {
+void check_shared_arrays(const At& at, const Kernel& k, SharedArrays& known) {
+  if (!k.template_name.empty()) { return; }
+  bool agrees = true;
   for (const kernel::Array& array : k.arrays) {
-    for (const Kernel& other : others) {
-      const auto same = [&](const kernel::Array& a) { return a.name == array.name; };
-      const auto it = std::find_if(other.arrays.begin(), other.arrays.end(), same);
-      const bool agrees = it == other.arrays.end() ||
-                          (it->bytes == array.bytes && it->per_launch == array.per_launch);
-      if (agrees || !other.template_name.empty() || !k.template_name.empty()) { continue; }
-      child(child(at, "arrays"), array.name)
-          .complain("kernel '" + other.name +
-                    "' has an array of this name and another size or kind (" +
-                    unit::print(it->bytes) + (it->per_launch ? ", per launch" : "") +
-                    "); arrays of one name are the same memory");
-      return;
+    const auto& [first, kernel] = known.try_emplace(array.name, array, k.name).first->second;
+    if (!agrees || (first.bytes == array.bytes && first.per_launch == array.per_launch)) {
+      continue;
     }
+    agrees = false;
+    child(child(at, "arrays"), array.name)
+        .complain("kernel '" + kernel + "' has an array of this name and another size or kind (" +
+                  unit::print(first.bytes) + (first.per_launch ? ", per launch" : "") +
+                  "); arrays of one name are the same memory");
   }
 }
 

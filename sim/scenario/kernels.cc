@@ -170,6 +170,8 @@ std::vector<std::string> KernelSet::names() const {
 
 KernelSet read_kernels(const At& at, const gpu::GpuSpec* gpu) {
   KernelSet set;
+  std::vector<Kernel> all;
+  SharedArrays arrays;
   if (!at.node.is_map() || at.node.entries.empty()) {
     at.refuse("a map of at least one kernel, by name, is needed");
     return set;
@@ -183,11 +185,12 @@ KernelSet read_kernels(const At& at, const gpu::GpuSpec* gpu) {
     const At here{entry.value, config::join(at.path, entry.key), at.diagnostics};
     auto& indices = set.by_name[entry.key];
     for (Kernel& k : read_kernel(here, entry.key, gpu)) {
-      check_shared_arrays(here, set.kernels, k);
-      indices.push_back(static_cast<int>(set.kernels.size()));
-      set.kernels.push_back(std::move(k));
+      check_shared_arrays(here, k, arrays);
+      indices.push_back(static_cast<int>(all.size()));
+      all.push_back(std::move(k));
     }
   }
+  set.kernels = std::move(all);
   return set;
 }
 

@@ -8,13 +8,13 @@
 
 #include "config/value.h"
 #include "gpu/spec.h"
-#include "kernel/kernel.h"
+#include "kernel/kernels.h"
 
 namespace wavetail::scenario {
 
 // What a scenario's kernel became: a template may make several that are launched in a row.
 struct KernelSet {
-  std::vector<kernel::Kernel> kernels;
+  kernel::Kernels kernels;
   std::map<std::string, std::vector<int>, std::less<>>
       by_name;  // the file's name -> indices, launch order
 

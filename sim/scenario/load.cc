@@ -17,7 +17,8 @@ using config::At;
 using config::Diagnostics;
 using config::Setting;
 
-constexpr std::size_t kMostVariants = 1000;
+constexpr std::size_t kMostVariants = 10'000;
+constexpr std::size_t kMostSwept = 1000;
 
 struct NamedSettings {
   std::string name;
@@ -42,6 +43,12 @@ std::vector<NamedSettings> read_variants(const config::Node* node, Diagnostics& 
   if (!node->is_map()) {
     At{*node, "variants", diagnostics}.refuse("a map of variants, by name, is needed");
   }
+  if (node->entries.size() > kMostVariants) {
+    At{*node, "variants", diagnostics}.complain(
+        "there are " + std::to_string(node->entries.size()) + " variants; allowed up to " +
+        std::to_string(kMostVariants));
+    return all;
+  }
   for (const config::Entry& entry : node->entries) {
     all.push_back({entry.key, settings_of(entry.value, "variants." + entry.key, diagnostics)});
   }
@@ -63,8 +70,8 @@ std::vector<NamedSettings> read_sweep(const config::Node* node, Diagnostics& dia
       at.refuse("a list of values is needed");
       return {};
     }
-    if (all.size() * entry.value.items.size() > kMostVariants) {
-      at.complain("the sweep has more than " + std::to_string(kMostVariants) + " variants");
+    if (all.size() * entry.value.items.size() > kMostSwept) {
+      at.complain("the sweep has more than " + std::to_string(kMostSwept) + " variants");
       return {};
     }
     std::vector<NamedSettings> longer;
@@ -107,6 +114,50 @@ config::Node without_variants(config::Node root) {
   return root;
 }
 
+// Reads the base and its variants.
+struct Variants {
+  config::Node single;  // the file as a single run reads it
+  const std::vector<Setting>& settings;
+  GpuSource& gpus;
+  Diagnostics& diagnostics;
+
+  void read_into(Study& study, const std::string& path, const std::vector<NamedSettings>& named,
+                 const std::atomic<bool>* cancelled) const {
+    const std::size_t before = diagnostics.count();
+    const Reading base = read_scenario(single, settings, gpus, diagnostics);
+    study.base = base.scenario;
+    study.base.file = path;
+    const bool good = diagnostics.count() == before;
+    const config::Node lean = without_kernels(single);
+    const std::vector<Setting> of_the_rest = not_of_kernels(settings);
+    for (const NamedSettings& variant : named) {
+      if (cancelled != nullptr && cancelled->load(std::memory_order_relaxed)) { return; }
+      const bool same = good && !touches(variant.settings, "gpu") &&
+                        !touches(variant.settings, "kernels");
+      std::vector<Setting> own = same ? of_the_rest : settings;
+      own.insert(own.end(), variant.settings.begin(), variant.settings.end());
+      const Inherited inherited{good ? &base : nullptr, variant.settings};
+      Reading read = read_scenario(same ? lean : single, own, gpus, diagnostics, inherited);
+      study.variants.push_back({variant.name, std::move(read.scenario)});
+      study.variants.back().scenario.file = path;
+    }
+  }
+
+ private:
+  // A variant with the base's kernels does not read them; copying them would be most of its work.
+  static config::Node without_kernels(config::Node root) {
+    for (config::Entry& entry : root.entries) {
+      if (entry.key == "kernels") { entry.value.entries.clear(); }
+    }
+    return root;
+  }
+
+  static std::vector<Setting> not_of_kernels(std::vector<Setting> settings) {
+    std::erase_if(settings, [](const Setting& s) { return s.path.starts_with("kernels"); });
+    return settings;
+  }
+};
+
 // Reads base and variants; `study` is complete only where no mistake is reported.
 void read_study(const config::Node& root, const std::string& path, const LoadOptions& options,
                 Study& study, Diagnostics& diagnostics) {
@@ -121,15 +172,8 @@ void read_study(const config::Node& root, const std::string& path, const LoadOpt
   }
   const std::string beside = std::filesystem::path(path).parent_path().string();
   GpuSource gpus(options.folders, beside.empty() ? "." : beside, options.gpu);
-  study.base = read_scenario(root, settings, gpus, diagnostics);
-  study.base.file = path;
-  const config::Node single = without_variants(root);
-  for (const NamedSettings& variant : all_variants(root, diagnostics)) {
-    std::vector<Setting> own = settings;
-    own.insert(own.end(), variant.settings.begin(), variant.settings.end());
-    study.variants.push_back({variant.name, read_scenario(single, own, gpus, diagnostics)});
-    study.variants.back().scenario.file = path;
-  }
+  const Variants variants{without_variants(root), settings, gpus, diagnostics};
+  variants.read_into(study, path, all_variants(root, diagnostics), options.cancelled);
   const config::Node* expect = root.find("expect");
   if (expect != nullptr && expected_error(root) == nullptr) {
     study.base.expect = read_expectations({*expect, "expect", diagnostics}, study);
@@ -172,6 +216,15 @@ std::optional<Study> read_blaming(const config::Node& root, const std::string& p
   return std::nullopt;
 }
 
+std::optional<Study> read_unless_cancelled(const config::Node& root, const std::string& path,
+                                           const LoadOptions& options, Diagnostics& diagnostics) {
+  Diagnostics found;
+  auto study = read_blaming(root, path, options, found);
+  if (options.cancelled != nullptr && options.cancelled->load()) { return std::nullopt; }
+  diagnostics.append(found);
+  return diagnostics.ok() ? std::move(study) : std::nullopt;
+}
+
 // The settings that a GPU without a scenario can have.
 std::vector<Setting> gpu_settings(const std::vector<std::string>& sets, Diagnostics& diagnostics) {
   std::vector<Setting> settings;
@@ -192,13 +245,13 @@ std::vector<Setting> gpu_settings(const std::vector<std::string>& sets, Diagnost
 std::optional<Study> load_study(const std::string& path, const LoadOptions& options,
                                 Diagnostics& diagnostics) {
   const auto root = config::load_file(path, diagnostics);
-  return root ? read_blaming(*root, path, options, diagnostics) : std::nullopt;
+  return root ? read_unless_cancelled(*root, path, options, diagnostics) : std::nullopt;
 }
 
 std::optional<Study> load_study_text(const std::string& name, std::string text,
                                      const LoadOptions& options, Diagnostics& diagnostics) {
   const auto root = config::load_text(name, std::move(text), diagnostics);
-  return root ? read_blaming(*root, name, options, diagnostics) : std::nullopt;
+  return root ? read_unless_cancelled(*root, name, options, diagnostics) : std::nullopt;
 }
 
 std::optional<gpu::GpuSpec> load_gpu(const std::string& which, const LoadOptions& options,

@@ -7,6 +7,7 @@
 //   return 2; }
 #pragma once
 
+#include <atomic>
 #include <optional>
 #include <string>
 #include <vector>
@@ -22,6 +23,8 @@ struct LoadOptions {
   std::optional<std::string> gpu;    // a name or file in place of the scenario's own
   std::vector<std::string> folders;  // where GPU files are found besides the scenario's folder; see
                                      // gpu::default_folders()
+  // Looked at between variants; true: load_study() gives up, with nothing and no diagnostics.
+  const std::atomic<bool>* cancelled = nullptr;
 };
 
 // The study, or nothing where the file has mistakes: all of them are in `diagnostics` then. A file

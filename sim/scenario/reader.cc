@@ -2,12 +2,17 @@
 #include "scenario/reader.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "base/nearest.h"
 #include "gpu/keys.h"
+#include "host/addresses.h"
+#include "host/launches.h"
+#include "memory/shape.h"
 #include "scenario/kernels.h"
 #include "scenario/keys.h"
 #include "scenario/timeline.h"
+#include "unit/print.h"
 
 namespace wavetail::scenario {
 
@@ -88,11 +93,23 @@ void apply_settings(config::Node& root, std::span<const Setting> settings,
   }
 }
 
+// While a turn lasts no other warp of its scheduler comes in between: far beyond 64 the order of
+// warps, and with it the time, is that of another machine.
+void read_quantum(const MapReader& map, Simulation& simulation) {
+  constexpr std::int64_t kMostQuantum = 64;
+  if (!map.read("issue_quantum", simulation.issue_quantum, {"1", ""})) { return; }
+  if (simulation.issue_quantum > kMostQuantum) {
+    map.at("issue_quantum")
+        .refuse("a warp would keep its scheduler for so many instructions; allowed 1 to " +
+                std::to_string(kMostQuantum));
+  }
+}
+
 Simulation read_simulation(const config::Node* node, Diagnostics& diagnostics) {
   Simulation simulation;
   if (node == nullptr) { return simulation; }
   const MapReader map(*node, "simulation", simulation_keys(), diagnostics);
-  map.read("issue_quantum", simulation.issue_quantum, {"1", "4096"});
+  read_quantum(map, simulation);
   map.read_flag("replay", simulation.replay);
   std::string skip_waves = "off";
   if (map.read_text("skip_waves", skip_waves) && skip_waves != "off") {
@@ -149,6 +166,20 @@ void check_length(const MapReader& map, const Scenario& scenario, const gpu::Lau
   }
 }
 
+// Arrays, with the copies that launches get, must fit into the addresses that there are.
+void check_addresses(const MapReader& map, const Scenario& scenario, const KernelSet& kernels) {
+  const double most = std::ldexp(1.0, memory::kAddressBits);
+  const auto launches = host::count_launches(scenario.timeline, kernels.kernels.size());
+  const host::AddressSpace all = host::addresses_needed(kernels.kernels, launches);
+  if (all.bytes > most) {
+    map.at("kernels").complain(
+        "the arrays take " + unit::print_real(all.bytes, 4) + " bytes of addresses, '" +
+        all.largest + "' alone " + unit::print_real(all.largest_bytes, 4) +
+        ", copies for launches counted; GPUs have addresses for " + unit::print_real(most, 15) +
+        " (" + std::to_string(memory::kAddressBits) + " bits)");
+  }
+}
+
 void read_schema(const MapReader& map) {
   std::string schema;
   if (map.read_text("schema", schema) && schema != "wavetail/scenario/1") {
@@ -202,30 +233,57 @@ std::optional<gpu::GpuSpec> GpuSource::read(const config::Node* named,
 
 bool GpuSource::chosen() const { return chosen_.has_value(); }
 
-Scenario read_scenario(config::Node root, std::span<const Setting> settings, GpuSource& gpus,
-                       Diagnostics& diagnostics) {
-  Scenario out;
+bool touches(std::span<const Setting> settings, std::string_view section) {
+  return std::any_of(settings.begin(), settings.end(),
+                     [&](const Setting& s) { return s.path.starts_with(section); });
+}
+
+namespace {
+
+// The kernels of a scenario on this GPU; the base's where nothing can differ.
+KernelSet kernels_of(const MapReader& map, const gpu::GpuSpec* gpu, const Inherited& inherited) {
+  const Reading* base = inherited.base;
+  if (base != nullptr && gpu != nullptr && *gpu == base->scenario.gpu &&
+      !touches(inherited.own, "kernels")) {
+    return base->kernels;
+  }
+  if (!map.has("kernels")) { return {}; }
+  KernelSet kernels = read_kernels(map.at("kernels"), gpu);
+  if (base != nullptr && kernels.kernels == base->kernels.kernels) {
+    kernels.kernels = base->kernels.kernels;
+  }
+  return kernels;
+}
+
+}  // namespace
+
+Reading read_scenario(config::Node root, std::span<const Setting> settings, GpuSource& gpus,
+                      Diagnostics& diagnostics, const Inherited& inherited) {
+  Reading reading;
+  Scenario& out = reading.scenario;
   apply_settings(root, settings, diagnostics);
   const auto keys = keys_here(gpus.chosen());
   const MapReader map(root, "", keys, diagnostics);
   read_schema(map);
   map.read_text("name", out.name);
   map.read_text("description", out.description);
-  const auto gpu = gpus.read(map.find("gpu"), settings, diagnostics);
-  const gpu::GpuSpec* spec = gpu ? &*gpu : nullptr;
-  KernelSet kernels;
-  if (map.has("kernels")) { kernels = read_kernels(map.at("kernels"), spec); }
-  out.timeline.costs = read_host(map.find("host"), spec, diagnostics);
+  const bool same_gpu = inherited.base != nullptr && !touches(inherited.own, "gpu");
+  const auto gpu = same_gpu ? std::optional(inherited.base->scenario.gpu)
+                            : gpus.read(map.find("gpu"), settings, diagnostics);
+  reading.kernels = kernels_of(map, gpu ? &*gpu : nullptr, inherited);
+  const KernelSet& kernels = reading.kernels;
+  out.timeline.costs = read_host(map.find("host"), gpu ? &*gpu : nullptr, diagnostics);
   if (map.has("timeline")) {
     out.timeline.items = read_items(map, kernels, diagnostics);
+    check_addresses(map, out, kernels);
     check_length(map, out, gpu ? gpu->launch : gpu::LaunchSpec{}, kernels);
   }
   out.simulation = read_simulation(map.find("simulation"), diagnostics);
   out.initial_l2 = read_initial(map.find("initial"), diagnostics);
   read_assumptions(map, out, diagnostics);
   out.gpu = gpu.value_or(gpu::GpuSpec{});
-  out.kernels = std::move(kernels.kernels);
-  return out;
+  out.kernels = kernels.kernels;
+  return reading;
 }
 
 }  // namespace wavetail::scenario

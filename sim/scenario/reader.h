@@ -8,9 +8,11 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 
 #include "config/setting.h"
 #include "gpu/catalog.h"
+#include "scenario/kernels.h"
 #include "scenario/scenario.h"
 
 namespace wavetail::scenario {
@@ -42,8 +44,25 @@ class GpuSource {
   std::map<std::string, std::optional<gpu::Document>> known_;
 };
 
-// Reports every mistake; what comes back is complete only where there was none.
-[[nodiscard]] Scenario read_scenario(config::Node root, std::span<const config::Setting> settings,
-                                     GpuSource& gpus, config::Diagnostics& diagnostics);
+// A scenario, and its kernels by the file's names.
+struct Reading {
+  Scenario scenario;
+  KernelSet kernels;
+};
+
+// What a variant may take over from the base, and the settings in which it differs.
+struct Inherited {
+  const Reading* base = nullptr;  // null: nothing
+  std::span<const config::Setting> own;
+};
+
+// Whether a setting changes the section (a root key of the file).
+[[nodiscard]] bool touches(std::span<const config::Setting> settings, std::string_view section);
+
+// Reports every mistake; what comes back is complete only where there was none. A GPU that the
+// variant leaves alone, and its kernels, are the base's; equal kernels are kept once.
+[[nodiscard]] Reading read_scenario(config::Node root, std::span<const config::Setting> settings,
+                                    GpuSource& gpus, config::Diagnostics& diagnostics,
+                                    const Inherited& inherited = {});
 
 }  // namespace wavetail::scenario

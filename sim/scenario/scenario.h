@@ -10,7 +10,7 @@
 
 #include "gpu/spec.h"
 #include "host/timeline.h"
-#include "kernel/kernel.h"
+#include "kernel/kernels.h"
 
 namespace wavetail::scenario {
 
@@ -43,7 +43,7 @@ struct Expectation {
 struct Scenario {
   std::string name, description, file;
   gpu::GpuSpec gpu;
-  std::vector<kernel::Kernel> kernels;
+  kernel::Kernels kernels;
   host::Timeline timeline;
   Simulation simulation;
   InitialL2 initial_l2 = InitialL2::Empty;

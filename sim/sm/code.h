@@ -80,6 +80,9 @@ struct CompiledAccess {
   bool random = false;
   std::uint64_t seed = 0;
   std::int64_t wrap = 0;  // bytes; addresses are taken modulo this
+  // Bytes of the array, in whole lines, and how far the lanes reach from the instruction's address:
+  // those that lie beyond the array's end wrap to its start.
+  std::int64_t bytes = 0, reach = 0;
   std::int64_t offset = 0;
   std::array<std::int64_t, 3> block{};
   std::int64_t warp = 0, count = 0;
@@ -95,6 +98,11 @@ struct CompiledAccess {
     memory::Shape shape;
     std::int64_t cycles = 0;
   };
+
+  // Whether all lanes of an instruction at this offset from the array's start lie in the array.
+  [[nodiscard]] bool holds_lanes(std::int64_t from_start) const {
+    return from_start + reach <= bytes;
+  }
 
   // At an address with this misalignment (address modulo 128); made when first needed.
   [[nodiscard]] const Request& request(int misalignment) const;
@@ -132,6 +140,10 @@ struct CompiledPeer {
   std::int64_t bytes = 0, cycles = 1;  // of the load/store unit
   std::int64_t to = 1;
 };
+
+// Instructions that one turn of a warp passes at most, with those that cost nothing: loops, waits
+// for what is there already. Beyond that the turn ends, so that no event goes on for ever.
+inline constexpr int kMaxTurnSteps = 512;
 
 // Loads that a warp can have outstanding.
 inline constexpr std::uint32_t kMaxScoreboard = 64;

@@ -22,15 +22,32 @@ std::int64_t Sm::address(const Warp& w, const CompiledAccess& a, std::int64_t co
   return w.launch->array_base[static_cast<std::size_t>(a.array)] + at;
 }
 
-// Random lanes get new addresses every time; everything else comes from the access' table of
-// shapes.
+// The access' table has the shape, unless lanes wrap at the array's end or are random.
 const CompiledAccess::Request& Sm::request_at(const Warp& w, const CompiledAccess& a,
                                               std::int64_t at) {
-  if (!a.random) { return a.request(static_cast<int>(at % memory::kLineBytes)); }
   const std::int64_t base = w.launch->array_base[static_cast<std::size_t>(a.array)];
-  const std::int64_t start = at / memory::kLineBytes * memory::kLineBytes;
-  const auto elements = static_cast<std::uint64_t>(a.wrap / a.width);
+  if (!a.random && a.holds_lanes(at - base)) {
+    return a.request(static_cast<int>(at % memory::kLineBytes));
+  }
   std::array<std::int64_t, 64> offsets;
+  const std::size_t lanes = a.lane_offsets.size();
+  if (a.random) {
+    random_lanes(w, a, {offsets.data(), lanes});
+  } else {
+    for (std::size_t lane = 0; lane < lanes; ++lane) {
+      offsets[lane] = (at - base + a.lane_offsets[lane]) % a.bytes;
+    }
+  }
+  const std::int64_t start = at / memory::kLineBytes * memory::kLineBytes;
+  for (std::size_t lane = 0; lane < lanes; ++lane) { offsets[lane] += base - start; }
+  own_request_ = a.request_of(memory::coalesce({offsets.data(), lanes}, a.width, 0));
+  return own_request_;
+}
+
+// Random lanes get new addresses every time: offsets from the array's start.
+void Sm::random_lanes(const Warp& w, const CompiledAccess& a,
+                      std::span<std::int64_t> offsets) const {
+  const auto elements = static_cast<std::uint64_t>(a.wrap / a.width);
   const Block& b = blocks_[static_cast<std::size_t>(w.block)];
   std::uint64_t state = memory::mix(a.seed + surface_.seed);
   for (const std::int64_t part :
@@ -41,13 +58,10 @@ const CompiledAccess::Request& Sm::request_at(const Warp& w, const CompiledAcces
     state = memory::mix(state + static_cast<std::uint64_t>(w.trip[d]));
   }
   state = memory::mix(state + static_cast<std::uint64_t>(w.done));
-  for (std::size_t lane = 0; lane < a.lane_offsets.size(); ++lane) {
+  for (std::size_t lane = 0; lane < offsets.size(); ++lane) {
     state = memory::mix(state + lane + 1);
-    offsets[lane] = base + static_cast<std::int64_t>(state % elements) * a.width - start;
+    offsets[lane] = static_cast<std::int64_t>(state % elements) * a.width;
   }
-  random_request_ = a.request_of(
-      memory::coalesce({offsets.data(), a.lane_offsets.size()}, a.width, 0));
-  return random_request_;
 }
 
 // A run of loads or stores, as far as the budget and the credit for their lines go. Each takes its
@@ -77,7 +91,8 @@ std::int64_t Sm::alike(const Warp& w, const Instr& instr, const CompiledAccess& 
   if (n == 1) { return 1; }
   const std::int64_t offset = at - w.launch->array_base[static_cast<std::size_t>(a.array)];
   const std::int64_t last = offset + (n - 1) * a.count;
-  return last >= 0 && last < a.wrap ? n : 1;
+  const bool inside = last >= 0 && last < a.wrap && a.holds_lanes(std::max(offset, last));
+  return inside ? n : 1;
 }
 
 // Scoreboard entries that the warp's next loads can have, up to `wanted`.
@@ -127,7 +142,7 @@ memory::Access Sm::request_of_run(std::uint32_t slot, const CompiledAccess& a,
   access.sm = number_;
   access.warp = static_cast<std::uint16_t>(slot);
   access.count = static_cast<std::uint8_t>(n);
-  access.own_shape = a.random;
+  access.own_shape = &request == &own_request_;
   access.issued = surface_.clocks.sm.edge(turn.cycle);
   const std::int64_t done = lsu_.reserve(turn.cycle, n * request.cycles).end;
   access.departs = surface_.clocks.sm.edge(done - (n - 1) * request.cycles);

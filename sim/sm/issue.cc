@@ -15,7 +15,13 @@ void Sm::issue(std::uint32_t slot, std::int64_t cycle) {
   s.last = slot;
   s.free_at = std::max(s.free_at, cycle);
   Turn turn{cycle, cycle, surface_.issue_quantum};
-  while (!turn.over) { step(slot, turn); }
+  while (!turn.over) {
+    if (++turn.steps <= kMaxTurnSteps) {
+      step(slot, turn);
+    } else {
+      pause(slot, Reason::NotSelected, turn.cycle, turn.cycle, turn);
+    }
+  }
   request_slot_event(s);
 }
 

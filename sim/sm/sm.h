@@ -11,6 +11,7 @@
 
 #include <array>
 #include <cstdint>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -107,6 +108,7 @@ class Sm {
     std::int64_t cycle;    // now, in SM cycles
     std::int64_t budget;   // instructions it may still issue
     bool over = false;
+    int steps = 0;  // instructions that it has passed
   };
 
   void issue(std::uint32_t slot, std::int64_t cycle);
@@ -154,6 +156,7 @@ class Sm {
                                      std::int64_t count_index) const;
   [[nodiscard]] const CompiledAccess::Request& request_at(const Warp& w, const CompiledAccess& a,
                                                           std::int64_t at);
+  void random_lanes(const Warp& w, const CompiledAccess& a, std::span<std::int64_t> offsets) const;
 
   // shared_access.cc
   void shared_access(std::uint32_t slot, const Instr& instr, Turn& turn);
@@ -280,7 +283,7 @@ class Sm {
   unit::Duration cycle_;  // of the SM clock, rounded up
   event::Credit line_credit_, store_credit_;
   std::vector<Time> load_ready_;  // by warp slot and scoreboard entry, where partial waits need it
-  CompiledAccess::Request random_request_;  // scratch of request_at
+  CompiledAccess::Request own_request_;  // scratch of request_at, for shapes not in a table
   // By warp slot; empty until an instruction of this SM accesses shared memory.
   std::vector<SharedScoreboard> shared_scoreboards_;
   std::vector<WarpShare> shares_;  // by warp slot; empty until a kernel needs it

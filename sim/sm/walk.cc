@@ -169,6 +169,10 @@ CompiledAccess resolve(const MemoryAccess& a, std::int64_t count, const Surround
       c.lane_offsets.push_back(a.offsets[n] + up);
     }
   }
+  c.bytes = memory::whole_lines(bytes);
+  for (const std::int64_t offset : c.lane_offsets) {
+    c.reach = std::max(c.reach, offset + (c.random ? 0 : a.width));
+  }
   return c;
 }
 

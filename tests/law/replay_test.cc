@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "law/replay.h"
 
+#include "analytic/lab.h"
+
 #include <algorithm>
 #include <map>
 
@@ -75,6 +77,25 @@ TEST(Replay, AgreesOnRandomSequencesOfLaunches) {
   }
   EXPECT_NEAR(with / without, 1, 0.005);
   EXPECT_GT(replayed, kSequences * kLaunches / 4);
+}
+
+// Every launch has a page or a few of its own, near to some SMs and far from others: an earlier
+// launch stands for it only if its pages lie in the same partitions.
+TEST(Replay, KnowsNearFromFarPages) {
+  for (const std::int64_t pages : {1, 4, 40}) {
+    kernel::Kernel k = kernel_of({repeat(16, {load(0, 16, 1, true), wait()})}, 1, 32 * pages,
+                                 {{"x", unit::Bytes{4096 * pages}, true}});
+    if (pages > 32) { k.block = 1024; }
+    k.roles[0].warps = k.block / 32;
+    const scenario::Scenario s = scenario_of(instant(), {k}, {launch(0, 0, 400)});
+    const ReplayPair pair(s);
+    EXPECT_NEAR(100 * unit::ratio(pair.some.kernel_time(), pair.all.kernel_time()), 100, 1);
+    EXPECT_NEAR(100 * static_cast<double>(pair.some.total().latency_ps_sum) /
+                    static_cast<double>(pair.all.total().latency_ps_sum),
+                100, 1)
+        << pages << " pages";
+    EXPECT_GT(pair.replayed(), 50);
+  }
 }
 
 // Three of the 32 layers.

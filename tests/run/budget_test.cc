@@ -54,7 +54,7 @@ TEST(Budget, MemoryForTheMachineIsRefusedBeforehand) {
   auto s = loads(kernel::Pattern::Contiguous);
   const double usual = needs_of(s).bytes;
   EXPECT_GT(usual, 1e6);
-  EXPECT_LT(usual, 20e6);
+  EXPECT_LT(usual, 60e6);
   s.gpu.sm.unified_l1 = unit::Bytes{std::int64_t{64} << 20};
   const double large = needs_of(s).bytes;
   EXPECT_GT(large, 1e9);
@@ -68,6 +68,25 @@ TEST(Budget, MemoryForTheMachineIsRefusedBeforehand) {
   const auto result = run_study(study, small);
   EXPECT_EQ(result.outcome, result::Outcome::OverBudget);
   EXPECT_LT(resident_memory(), 100'000'000);
+}
+
+// Without a limit of the user's own there is one all the same.
+TEST(Budget, MemoryHasADefaultLimit) {
+  auto s = loads(kernel::Pattern::Random);
+  const Control none;
+  EXPECT_FALSE(Watch(none).refuse(needs_of(s)));
+  s.gpu.l2.capacity = unit::Bytes{std::int64_t{16} << 30};
+  s.kernels = [&] {
+    std::vector<kernel::Kernel> large = s.kernels;
+    large[0].arrays[0].bytes = unit::Bytes{std::int64_t{1} << 40};
+    return large;
+  }();
+  s.initial_l2 = scenario::InitialL2::Dirty;
+  EXPECT_GT(needs_of(s).bytes, 4e9);
+  EXPECT_NE(Watch(none).refuse(needs_of(s)).value_or("").find("default limit"), std::string::npos);
+  const Control large{
+      .budget = {.max_time_s = {}, .max_events = {}, .max_memory_bytes = 100'000'000'000}};
+  EXPECT_FALSE(Watch(large).refuse(needs_of(s)));
 }
 
 // Four machines of 70 MB, room for one.

@@ -33,6 +33,40 @@ TEST(Study, ReadsEverySection) {
   EXPECT_TRUE(study.variants.empty());
 }
 
+// Variants with equal kernels do not hold them once more each.
+TEST(Study, VariantsShareEqualKernels) {
+  const Study study = load(kHead + kBody +
+                           "variants:\n  a: {host.launch: 3 us}\n  b: {gpu.hbm.latency: 400 ns}\n"
+                           "  c: {kernels.k.duration: 6 us}\n");
+  ASSERT_EQ(study.variants.size(), 3U);
+  const auto* base = &study.base.kernels.all();
+  EXPECT_EQ(&study.variants[0].scenario.kernels.all(), base);
+  EXPECT_EQ(&study.variants[1].scenario.kernels.all(), base);
+  EXPECT_NE(&study.variants[2].scenario.kernels.all(), base);
+  EXPECT_EQ(study.variants[0].scenario.gpu, study.base.gpu);
+  EXPECT_EQ(study.variants[1].scenario.gpu.hbm.latency, 400_ns);
+  EXPECT_EQ(study.variants[2].scenario.kernels.at(0).duration, 6_us);
+}
+
+TEST(Study, TooManyVariantsAreRefused) {
+  std::string text = kHead + kBody + "variants:\n";
+  for (int n = 0; n <= 10'000; ++n) { text += "  v" + std::to_string(n) + ": {}\n"; }
+  config::Diagnostics diagnostics;
+  EXPECT_FALSE(load_study_text("test.yaml", text, {}, diagnostics));
+  EXPECT_NE(diagnostics.render().find("10001 variants; allowed up to 10000"), std::string::npos);
+}
+
+// An interrupt while variants are read ends the reading, without a mistake.
+TEST(Study, ReadingCanBeInterrupted) {
+  const std::atomic<bool> cancelled{true};
+  LoadOptions all = options({});
+  all.cancelled = &cancelled;
+  config::Diagnostics diagnostics;
+  EXPECT_FALSE(load_study_text("test.yaml", kHead + kBody + "variants: {a: {host.launch: 3 us}}\n",
+                               all, diagnostics));
+  EXPECT_TRUE(diagnostics.ok()) << diagnostics.render();
+}
+
 TEST(Study, SettingsOfTheFileThenOfTheCommandLineThenOfTheVariant) {
   const std::string text = kHead + kBody +
                            "set: {gpu.hbm.latency: 400 ns, kernels.k.duration: 6 us}\n"

@@ -24,7 +24,7 @@ Session::Session(const scenario::Scenario& s)
                {.issue_quantum = s.simulation.issue_quantum,
                 .seed = s.simulation.seed,
                 .replay = s.simulation.replay}),
-      host_(s.gpu, s.kernels, s.timeline, wheel_, machine_,
+      host_(s.gpu, s.kernels.all(), s.timeline, wheel_, machine_,
             [this](const sm::Launch& launch, const host::LaunchRecord& record) {
               driven_.launches.push_back({record.kernel, launch.started, launch.ended,
                                           launch.counters, launch.l2_bytes_at_start,

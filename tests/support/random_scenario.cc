@@ -75,18 +75,19 @@ scenario::Scenario random_scenario(std::uint64_t seed, const RandomOptions& opti
   s.initial_l2 = dice.one_in(6) ? scenario::InitialL2::Clean : scenario::InitialL2::Empty;
   const auto kernels = dice.between(1, 3);
   const std::int64_t streams = options.streams && dice.one_in(4) ? dice.between(2, 3) : 1;
+  std::vector<kernel::Kernel> made;
   for (int k = 0; k < kernels; ++k) {
     const std::string name = "k" + std::to_string(k);
     // Kernels that may run at the same time have arrays of their own.
     const std::string prefix = streams > 1 ? name : "";
-    s.kernels.push_back(dice.one_in(16) ? stand_in(name, dice)
-                                        : random_kernel(dice, s.gpu, name, prefix));
+    made.push_back(dice.one_in(16) ? stand_in(name, dice)
+                                   : random_kernel(dice, s.gpu, name, prefix));
     add_launches(k, static_cast<int>(k % streams), dice, s.timeline.items);
   }
   s.timeline.costs = {s.gpu.launch.host_launch, s.gpu.launch.host_graph_launch,
                       s.gpu.launch.host_sync};
-  while (run::needs_of(s).events > options.most_events) {
-    auto biggest = std::max_element(s.kernels.begin(), s.kernels.end(),
+  for (s.kernels = made; run::needs_of(s).events > options.most_events; s.kernels = made) {
+    auto biggest = std::max_element(made.begin(), made.end(),
                                     [](const kernel::Kernel& a, const kernel::Kernel& b) {
                                       return kernel::volume(a.grid) < kernel::volume(b.grid);
                                     });
