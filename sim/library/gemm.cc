@@ -205,7 +205,11 @@ std::vector<Parameter> parameters() {
 }  // namespace gemm
 
 Template gemm_template() {
-  return {"gemm", "matrix times matrix on tensor cores", gemm::parameters(), &gemm::make};
+  return {"gemm",
+          "matrix times matrix on tensor cores",
+          gemm::parameters(),
+          &gemm::make,
+          {{"m", "k"}, {"k", "n"}, {"m", "n"}}};
 }
 
 }  // namespace wavetail::library

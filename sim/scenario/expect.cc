@@ -120,10 +120,11 @@ bool may_exist(std::string_view path) {
     return !result::find_figures(RunResult{}, path).empty() || path.starts_with("closed_form.");
   }
   Scenario any;
-  any.kernels.resize(1);
+  kernel::Kernel one;
   for (auto dot = rest.find('.'); dot != std::string_view::npos; dot = rest.find('.', dot + 1)) {
     const std::string_view below = rest.substr(dot + 1);
-    any.kernels.front().name = std::string(rest.substr(0, dot));
+    one.name = std::string(rest.substr(0, dot));
+    any.kernels = {one};
     if (variant
             ? may_exist(below)
             : below.starts_with("bound.") || !result::find_figures(skeleton(any), path).empty()) {
