@@ -109,6 +109,7 @@ std::string note_of(const Plan& p) {
     note += fmt::format(", clusters of {}x{}{}", p.cluster_x, p.cluster_y,
                         p.multicast ? " with multicast" : "");
   }
+  if (p.split > 1) { note += fmt::format(", K in {} parts", p.split); }
   note += fmt::format("; groups of {} columns", p.group);
   if (p.schedule == Schedule::Persistent) { note += ", persistent"; }
   if (p.schedule == Schedule::StreamK) { note += ", stream-K"; }
@@ -172,8 +173,9 @@ std::vector<Parameter> parameters() {
                        "[x, y] blocks per cluster, along N and M; none or a pair if absent"),
       flag_parameter("multicast", "true",
                      "blocks of a cluster fetch a share each of the operand that they need alike"),
-      count_parameter("split_k", 1, 64, "1",
-                      "parts of K for blocks of their own, summed by NAME.reduce"),
+      count_parameter("split_k", 1, 64, {},
+                      "parts of K for blocks of their own, summed by NAME.reduce; 1 if absent, but "
+                      "chosen with the tile"),
       choice_parameter("schedule", "data-parallel", {"data-parallel", "persistent", "stream-k"},
                        "a block per tile; blocks that loop over tiles; an equal share of all steps "
                        "of K for every block"),

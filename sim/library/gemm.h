@@ -118,7 +118,7 @@ void count_capacity(Plan& plan, const gpu::GpuSpec& gpu);
 
 // gemm_choice.cc
 struct Wanted {  // by the scenario
-  bool tile = false, cluster = false;
+  bool tile = false, cluster = false, split = false;
 };
 
 void choose_tile(Plan& plan, const Wanted& wanted, const gpu::GpuSpec& gpu);

@@ -2,7 +2,9 @@
 // What the scenario leaves open. Tiles come from a short list, clusters are none or pairs; the
 // choice is the least closed-form time:
 //
-//   waves x (start + steps x max(tensor cycles + wait, bytes fetched / rate) + epilogue) / clock
+//   max(waves x (start + steps x max(tensor cycles + wait, bytes fetched / rate) + epilogue) /
+//   clock,
+//       A and B / DRAM bandwidth) + reduction of the splits
 //
 // with every figure from the GPU file. The order of tiles is the one whose waves read least.
 #include <algorithm>
@@ -86,76 +88,110 @@ void set_stages(Plan& p, std::int64_t wanted, const gpu::GpuSpec& gpu) {
 
 std::string name_of(const Plan& p) { return fmt::format("{}x{}x{}", p.tile.m, p.tile.n, p.tile.k); }
 
+std::vector<Tile> tiles_of(const Plan& p, const Wanted& wanted) {
+  if (wanted.tile) { return {p.tile}; }
+  std::vector<Tile> tiles;
+  const auto add = [&](const auto& list) {
+    for (const auto& [m, n] : list) { tiles.push_back({m, n, default_depth(p)}); }
+  };
+  p.mainloop == Mainloop::Tma ? add(kWgmmaTiles) : add(kMmaTiles);
+  return tiles;
+}
+
+// Splits are for products whose tiles leave SMs without work.
+bool worth_splitting(const Plan& p) {
+  constexpr std::int64_t kLeastSteps = 8;
+  return p.steps >= kLeastSteps && p.tiles() * p.split <= p.capacity;
+}
+
+// Every way that the scenario leaves open, in a fixed order.
+std::vector<Plan> candidates(const Plan& p, const Wanted& wanted, const gpu::GpuSpec& gpu) {
+  std::vector<std::array<std::int64_t, 2>> clusters{{p.cluster_x, p.cluster_y}};
+  const bool pairs = !wanted.cluster && p.multicast && p.mainloop == Mainloop::Tma &&
+                     gpu.sm.max_cluster > 1;
+  if (pairs) { clusters = {{1, 1}, {2, 1}, {1, 2}}; }
+  const std::vector<std::int64_t> splits = wanted.split ? std::vector{p.split}
+                                                        : std::vector<std::int64_t>{1, 2, 4, 8};
+  std::vector<Plan> all;
+  for (const Tile& tile : tiles_of(p, wanted)) {
+    for (const auto& [x, y] : clusters) {
+      for (const std::int64_t split : splits) {
+        Plan c = p;
+        c.tile = tile;
+        c.cluster_x = x;
+        c.cluster_y = y;
+        c.split = split;
+        count_tiles(c);
+        c.steps = std::max<std::int64_t>(c.steps, 1);
+        set_stages(c, p.stages, gpu);
+        const bool uneven = pairs && (std::min(tile.m, p.shape.m) % x != 0 || tile.k % y != 0);
+        if (uneven || (!wanted.tile && c.stages > most_stages(c, gpu))) { continue; }
+        count_capacity(c, gpu);
+        const bool parts = ceil_div(p.shape.k, tile.k) % split == 0 && worth_splitting(c);
+        if (wanted.split || split == 1 || parts) { all.push_back(c); }
+      }
+    }
+  }
+  return all;
+}
+
+bool same_tile(const Plan& a, const Plan& b) {
+  return a.tile.m == b.tile.m && a.tile.n == b.tile.n;
+}
+
+// What the sum over splits adds: a launch, and the workspace once more through L2.
+double reduction_us(const Plan& p, const Rates& r, const gpu::GpuSpec& gpu) {
+  if (p.split == 1) { return 0; }
+  const unit::Duration fixed = gpu.launch.stream_gap + gpu.launch.block_start + gpu.l2.latency_far;
+  const double bytes = static_cast<double>(p.split * p.tiles() * p.partial_bytes());
+  const double rate = r.in * static_cast<double>(gpu.sms() * gpu.sm_clock().count());
+  return unit::microseconds(fixed) + bytes / rate * 1e6;
+}
+
+// A and B once, at the rate that DRAM can sustain.
+double dram_us(const Plan& p, const gpu::GpuSpec& gpu) {
+  const Shape& s = p.shape;
+  const auto bytes = static_cast<double>((s.m + s.n) * s.k * s.element);
+  return bytes / static_cast<double>(gpu.sustained_bandwidth().count()) * 1e6;
+}
+
 }  // namespace
 
 double estimate_us(const Plan& p, const gpu::GpuSpec& gpu) {
   const Rates r = rates_of(p, gpu);
   // A block alone on its SM has it for itself; several share pipe and port.
-  const double together = std::ceil(static_cast<double>(p.capacity) /
-                                    static_cast<double>(gpu.sms()));
+  const std::int64_t resident = std::min(p.capacity, p.tiles() * p.split);
+  const auto together = static_cast<double>(ceil_div(resident, gpu.sms()));
   const double step = std::max(together * tensor_cycles(p, gpu) + r.wait,
                                together * fetched(p) / r.in);
   const double start = cycles(gpu, gpu.launch.block_start) + cycles(gpu, gpu.hbm.latency);
   const double out = together * static_cast<double>(p.tile.m * p.tile.n) *
                      (p.split > 1 ? 4 : p.shape.out_element) / r.out;
   const double block = start + static_cast<double>(p.steps) * step + out;
-  return static_cast<double>(waves_of(p)) * block / static_cast<double>(gpu.sm_clock().count()) *
-         1e6;
+  const double clock = static_cast<double>(gpu.sm_clock().count());
+  const double waves_us = static_cast<double>(waves_of(p)) * block / clock * 1e6;
+  return std::max(waves_us, dram_us(p, gpu)) + reduction_us(p, r, gpu);
 }
 
 void choose_tile(Plan& p, const Wanted& wanted, const gpu::GpuSpec& gpu) {
-  std::vector<Tile> tiles;
-  if (wanted.tile) {
-    tiles.push_back(p.tile);
-  } else if (p.mainloop == Mainloop::Tma) {
-    for (const auto& [m, n] : kWgmmaTiles) { tiles.push_back({m, n, default_depth(p)}); }
-  } else {
-    for (const auto& [m, n] : kMmaTiles) { tiles.push_back({m, n, default_depth(p)}); }
+  const std::vector<Plan> all = candidates(p, wanted, gpu);
+  if (all.empty()) {  // nothing fits: the stages are then refused
+    p.tile = tiles_of(p, wanted).front();
+    return;
   }
-  std::vector<std::array<std::int64_t, 2>> clusters{{p.cluster_x, p.cluster_y}};
-  const bool pairs = !wanted.cluster && p.multicast && p.mainloop == Mainloop::Tma &&
-                     gpu.sm.max_cluster > 1;
-  if (pairs) { clusters = {{1, 1}, {2, 1}, {1, 2}}; }
-  const std::int64_t stages = p.stages;
-  Plan best, second;
-  double best_us = 0, second_us = 0;
-  for (const Tile& tile : tiles) {
-    for (const auto& [x, y] : clusters) {
-      Plan candidate = p;
-      candidate.tile = tile;
-      candidate.cluster_x = x;
-      candidate.cluster_y = y;
-      count_tiles(candidate);
-      if (candidate.steps < 1) { candidate.steps = 1; }
-      set_stages(candidate, stages, gpu);
-      if (!wanted.tile && candidate.stages > most_stages(candidate, gpu)) { continue; }
-      const bool uneven = std::min(tile.m, p.shape.m) % x != 0 || tile.k % y != 0;
-      if (pairs && uneven) { continue; }
-      count_capacity(candidate, gpu);
-      const double us = estimate_us(candidate, gpu);
-      if (best_us == 0 || us < best_us) {
-        if (best_us > 0 && (best.tile.m != tile.m || best.tile.n != tile.n)) {
-          second = best;
-          second_us = best_us;
-        }
-        best = candidate;
-        best_us = us;
-      } else if ((best.tile.m != tile.m || best.tile.n != tile.n) &&
-                 (second_us == 0 || us < second_us)) {
-        second = candidate;
-        second_us = us;
-      }
-    }
+  std::vector<double> us;
+  for (const Plan& c : all) { us.push_back(estimate_us(c, gpu)); }
+  const auto best = static_cast<std::size_t>(std::min_element(us.begin(), us.end()) - us.begin());
+  std::size_t second = best;
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    const bool nearer = second == best || us[i] < us[second];
+    if (!same_tile(all[i], all[best]) && nearer) { second = i; }
   }
-  if (best_us == 0) {  // nothing fits: the first, whose stages are then refused
-    best = p;
-    best.tile = tiles.front();
-  }
-  p = best;
+  p = all[best];
   if (wanted.tile) { return; }
-  p.why = fmt::format("chosen by waves x tile time: {:.1f} us", best_us);
-  if (second_us > 0) {
-    p.why += fmt::format(" ({} would take {:.1f} us)", name_of(second), second_us);
+  p.why = fmt::format("chosen by waves x tile time: {:.1f} us", us[best]);
+  if (second != best) {
+    p.why += fmt::format(" ({} would take {:.1f} us)", name_of(all[second]), us[second]);
   }
 }
 

@@ -146,7 +146,7 @@ std::vector<Mistake> read_ways(const Values& v, const gpu::GpuSpec& gpu, Plan& p
   p.schedule = schedule == "persistent" ? Schedule::Persistent
                : schedule == "stream-k" ? Schedule::StreamK
                                         : Schedule::DataParallel;
-  p.split = v.number("split_k");
+  p.split = v.number_or("split_k", 1);
   if (p.schedule == Schedule::StreamK && !p.specialised) {
     return {{"schedule", "is stream-k; it needs the TMA mainloop with roles: cooperative"}};
   }
@@ -259,7 +259,11 @@ std::vector<Mistake> make_plan(const Values& v, const gpu::GpuSpec& gpu, Plan& p
     if (auto m = check_tile(p); !m.empty()) { return m; }
   }
   p.stages = v.number_or("stages", 0);
-  choose_tile(p, {.tile = v.has("tile"), .cluster = v.has("cluster")}, gpu);
+  const bool one_kernel = v.has("tile") || v.has("group") || p.loops_over_tiles();
+  choose_tile(
+      p,
+      {.tile = v.has("tile"), .cluster = v.has("cluster"), .split = v.has("split_k") || one_kernel},
+      gpu);
   if (auto m = check_cluster(p); !m.empty()) { return m; }
   if (auto m = read_stages(v, gpu, p); !m.empty()) { return m; }
   count_tiles(p);

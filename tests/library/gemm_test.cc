@@ -40,13 +40,13 @@ const Numbers kShape{{"m", 512}, {"n", 1024}, {"k", 1024}};
 TEST(Gemm, LaunchesInEveryForm) {
   const auto gpu = specs::h100();
   for (const auto& [words, lists] : std::vector<std::pair<Words, Lists>>{
-           {{}, {}},
-           {{{"dtype", "fp8"}}, {}},
+           {{}, {{"tile", {64, 256}}}},
+           {{{"dtype", "fp8"}}, {{"tile", {128, 64}}}},
            {{{"dtype", "tf32"}}, {{"tile", {128, 192}}}},
            {{{"schedule", "persistent"}}, {{"tile", {256, 128}}, {"cluster", {2, 2}}}},
            {{{"schedule", "stream-k"}}, {}},
            {{{"roles", "none"}, {"epilogue", "direct"}}, {{"tile", {64, 8}}}},
-           {{{"mainloop", "cp_async"}}, {}},
+           {{{"mainloop", "cp_async"}}, {{"tile", {256, 128}}}},
            {{{"mainloop", "cp_async"}, {"dtype", "fp8"}}, {{"tile", {64, 32, 128}}}},
            {{{"mainloop", "sync"}}, {{"tile", {128, 128, 32}}}}}) {
     for (const kernel::Kernel& k : made(kShape, words, lists)) {
@@ -195,8 +195,19 @@ TEST(Gemm, ChoosesLargeTilesForManyRowsAndNarrowOnesForFew) {
   EXPECT_THAT(large.note, HasSubstr("4 stages"));
   EXPECT_EQ(kernel::volume(large.cluster), 2);
   const auto few = made({{"m", 16}, {"n", 4096}, {"k", 4096}}).front();
-  EXPECT_LT(*few.accumulators, 64 * 128);
+  EXPECT_LE(*few.accumulators, 64 * 128);
   EXPECT_GE(kernel::volume(few.grid), 64);
+}
+
+// A few tiles with a long K: without a split most SMs have nothing to do.
+TEST(Gemm, SplitsKWhereTilesAreFew) {
+  const Numbers shape{{"m", 512}, {"n", 512}, {"k", 16384}};
+  const auto split = made(shape);
+  ASSERT_THAT(split, SizeIs(2));
+  EXPECT_THAT(split[0].note, HasSubstr("K in 8 parts"));
+  EXPECT_THAT(made({{"m", 8192}, {"n", 8192}, {"k", 16384}}), SizeIs(1));
+  EXPECT_THAT(made(shape, {}, {{"tile", {128, 128}}}), SizeIs(1));  // the tile is the scenario's
+  EXPECT_THAT(made(shape, {{"schedule", "persistent"}}), SizeIs(1));
 }
 
 TEST(Gemm, SaysWhichRowsFillWaves) {
