@@ -22,10 +22,12 @@ scenario::Scenario product(const Case& c) {
   scenario::Scenario s;
   s.gpu = specs::h100();
   s.gpu.gpcs = {4, 4};
+  std::vector<kernel::Kernel> made;
   const auto mistakes = library::build(*library::find_template("gemm"),
-                                       {c.numbers, c.words, c.lists}, s.gpu, s.kernels);
+                                       {c.numbers, c.words, c.lists}, s.gpu, made);
   EXPECT_THAT(mistakes, testing::IsEmpty()) << mistakes.front().message;
-  s.kernels.resize(1);  // the reduction behind split-K has its own tests
+  made.resize(1);  // the reduction behind split-K has its own tests
+  s.kernels = made;
   host::Item launch;
   launch.kind = host::ItemKind::Launch;
   launch.kernel = 0;

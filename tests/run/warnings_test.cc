@@ -35,14 +35,23 @@ scenario::Scenario loads(std::int64_t array_bytes) {
   return s;
 }
 
-kernel::MemoryAccess& access(scenario::Scenario& s) {
-  return s.kernels[0].roles[0].program[0].access;
+// The scenario with its kernels changed.
+template <class F>
+void change(scenario::Scenario& s, F&& f) {
+  std::vector<kernel::Kernel> kernels = s.kernels;
+  f(kernels);
+  s.kernels = kernels;
+}
+
+template <class F>
+void change_access(scenario::Scenario& s, F&& f) {
+  change(s, [&](auto& kernels) { f(kernels[0].roles[0].program[0].access); });
 }
 
 TEST(Warnings, AProgramThatFitsItsArrayHasNone) {
   EXPECT_TRUE(warnings_of(loads(32768)).empty());
   auto partial = loads(32768 - 28 * 16);  // the last warp of a block has 4 lanes
-  partial.kernels[0].block = 228;
+  change(partial, [](auto& kernels) { kernels[0].block = 228; });
   EXPECT_TRUE(warnings_of(partial).empty());
 }
 
@@ -64,7 +73,7 @@ TEST(Warnings, StridesOfLoopsAndRunsCount) {
   repeat.kind = kernel::OpKind::Repeat;
   repeat.count = 3;
   repeat.bodies = {{body}};
-  s.kernels[0].roles[0].program = {repeat};
+  change(s, [&](auto& kernels) { kernels[0].roles[0].program = {repeat}; });
   const auto found = warnings_of(s);
   ASSERT_EQ(found.size(), 1U);
   EXPECT_NE(found[0].find("would need 2.65 MB"), std::string::npos) << found[0];
@@ -72,20 +81,24 @@ TEST(Warnings, StridesOfLoopsAndRunsCount) {
 
 TEST(Warnings, OffsetsBelowAndBeyond) {
   auto s = loads(32768);
-  access(s).offset = -512;
+  change_access(s, [](auto& a) { a.offset = -512; });
   ASSERT_EQ(warnings_of(s).size(), 1U);
   EXPECT_NE(warnings_of(s)[0].find("from 512 B below its start"), std::string::npos);
-  access(s).walk = WalkKind::Grid;  // wraps by design, but for where it begins
-  access(s).offset = 0;
+  change_access(s, [](auto& a) {
+    a.walk = WalkKind::Grid;  // wraps by design, but for where it begins
+    a.offset = 0;
+  });
   EXPECT_TRUE(warnings_of(s).empty());
-  access(s).offset = 65536;
+  change_access(s, [](auto& a) { a.offset = 65536; });
   EXPECT_EQ(warnings_of(s).size(), 1U);
 }
 
 TEST(Warnings, AKernelThatIsNeverLaunched) {
   auto s = loads(32768);
-  s.kernels.push_back(s.kernels[0]);
-  s.kernels[1].name = "spare";
+  change(s, [](auto& kernels) {
+    kernels.push_back(kernels[0]);
+    kernels[1].name = "spare";
+  });
   const auto found = warnings_of(s);
   ASSERT_EQ(found.size(), 1U);
   EXPECT_EQ(found[0], "kernel 'spare' is never launched");
