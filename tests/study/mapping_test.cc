@@ -66,10 +66,10 @@ TEST(Mapping, GpusMatchByNameAliasAndBrackets) {
 
 TEST(Mapping, AnUnknownGpuNamesTheNearest) {
   const Validation v = predict(
-      {row("H20-SXM-80GB", "stream_bw_vs_occupancy", kInit, "bandwidth", "GB/s"),
+      {row("H30-SXM-80GB", "stream_bw_vs_occupancy", kInit, "bandwidth", "GB/s"),
        row("Hopper (unnamed)", "stream_bw_vs_occupancy", kInit, "bandwidth", "GB/s")});
   EXPECT_THAT(v.rows[0].skipped,
-              HasSubstr("there is no GPU file for 'H20-SXM-80GB'; did you mean"));
+              HasSubstr("there is no GPU file for 'H30-SXM-80GB'; did you mean"));
   EXPECT_THAT(v.rows[1].skipped, HasSubstr("there is no GPU file for 'Hopper (unnamed)'"));
   EXPECT_FALSE(v.rows[1].predicted);
 }
