@@ -16,14 +16,14 @@ struct Ran {
   run::Happened happened;
 
   [[nodiscard]] const result::Counters& counters() const {
-    return happened.kernels.all().back().counters;
+    return happened.kernels.back().counters;
   }
 
   [[nodiscard]] std::int64_t grid() const {
     return kernel::volume(plan.scenario.kernels.all().back().grid);
   }
 
-  [[nodiscard]] std::int64_t launches() const { return happened.kernels.all().back().launches; }
+  [[nodiscard]] std::int64_t launches() const { return happened.kernels.back().launches; }
 
   [[nodiscard]] double figure(const std::string& unit) const {
     return in_unit(plan.figure(happened), plan.quantity, unit, plan.scenario.gpu.sm_clock(),
@@ -47,7 +47,7 @@ TEST(Protocol, StreamMovesTheBytesOfItsThreads) {
                     "bandwidth", "GB/s");
   EXPECT_EQ(r.counters().useful_load_bytes, r.grid() * 512 * 16);
   EXPECT_EQ(r.counters().useful_store_bytes, r.grid() * 512 * 8);
-  EXPECT_EQ(r.happened.kernels.all().back().fit.blocks_per_sm, 2);
+  EXPECT_EQ(r.happened.kernels.back().fit.blocks_per_sm, 2);
   // the arrays are not in L2: what is read comes from DRAM
   EXPECT_NEAR(static_cast<double>(r.counters().dram_read_bytes),
               static_cast<double>(r.counters().useful_load_bytes), 0.01 * 16 * 512 * 1e4);
@@ -119,7 +119,8 @@ TEST(Protocol, APatternIssuesEightLoadsPerTrip) {
                     "elem=double;pattern=block;arg=4;block=1024;data=L1 resident",
                     "cycles_per_warp_load", "cycles/warp-instr/SM");
   EXPECT_EQ(r.counters().load_requests, 32 * 8 * 32);
-  EXPECT_EQ(r.plan.scenario.kernels.all().back().roles.size(), 4U);  // eight rows of four lanes each
+  EXPECT_EQ(r.plan.scenario.kernels.all().back().roles.size(),
+            4U);  // eight rows of four lanes each
 }
 
 TEST(Protocol, ScatteredLoadsTouchTheStatedSectors) {
