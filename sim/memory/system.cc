@@ -273,7 +273,9 @@ Time System::way_back(const Request& r, int n, Time first, Time last) {
   const Time done = std::max({port, gpc, last + timing_.ingress[1]});
   c.ingress_bytes += bytes;
   c.latency_bytes += bytes;
-  c.latency_ps_sum += (done - r.issued - Duration{n * r.issue_step}).count() * bytes;
+  c.latency_ps_sum += (done - r.issued - Duration{static_cast<std::int64_t>(r.issue_step) * n})
+                          .count() *
+                      bytes;
   r.account->in_flight.arrive(wheel_.now(), done, bytes);
   return done;
 }
