@@ -23,6 +23,11 @@ struct Key {
 
 using KeyTable = std::vector<Key>;
 
+// The keys of a long value: value, source, confidence, range.
+[[nodiscard]] const KeyTable& long_keys();
+// The words of a confidence, the best first.
+[[nodiscard]] const std::vector<std::string>& confidence_names();
+
 [[nodiscard]] std::vector<std::string> names(std::span<const Key> keys);
 
 class MapReader {

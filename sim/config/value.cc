@@ -17,22 +17,11 @@ std::string allowed(Range range) {
   return high.empty() ? "allowed from " + low + " on" : "allowed " + low + " to " + high;
 }
 
-const KeyTable& long_keys() {
-  static const KeyTable keys{
-      {"value", "any", true, "the value"},
-      {"source", "text", false, "where the value comes from"},
-      {"confidence", "text", false, "measured, vendor, derived or assumed"},
-      {"range", "list", false, "lowest and highest value that the sources leave open"},
-  };
-  return keys;
-}
-
 // What stands beside the value of a long one; its range is for those who know the dimension.
 void check_long(const At& at) {
   if (!is_long(at.node)) { return; }
   const MapReader map(at.node, at.path, long_keys(), at.diagnostics);
-  static const std::vector<std::string> confidences{"measured", "vendor", "derived", "assumed"};
-  if (map.has("confidence")) { (void)choice(map.at("confidence"), confidences); }
+  if (map.has("confidence")) { (void)choice(map.at("confidence"), confidence_names()); }
   if (map.has("source")) { (void)text(map.at("source")); }
 }
 
@@ -104,6 +93,21 @@ std::optional<T> in_range(const At& at, const Node& node, Range range, const Par
 }
 
 }  // namespace
+
+const KeyTable& long_keys() {
+  static const KeyTable keys{
+      {"value", "any", true, "the value"},
+      {"source", "text", false, "where the value comes from"},
+      {"confidence", "text", false, "measured, vendor, derived or assumed"},
+      {"range", "list", false, "lowest and highest value that the sources leave open"},
+  };
+  return keys;
+}
+
+const std::vector<std::string>& confidence_names() {
+  static const std::vector<std::string> names{"measured", "vendor", "derived", "assumed"};
+  return names;
+}
 
 void At::complain(const std::string& message) const {
   diagnostics.error(node.place, "'" + path + "': " + message);

@@ -143,8 +143,6 @@ std::vector<std::string> choice_names(WarpPolicy) {
   return {"greedy_then_oldest", "loose_round_robin"};
 }
 
-std::vector<std::string> confidence_names() { return {"measured", "vendor", "derived", "assumed"}; }
-
 std::string type_name(const Field& field) {
   if (field.kind == ValueKind::Choice) { return "one of " + base::joined(field.choices); }
   const auto names = unit::unit_names(field.dimension);

@@ -38,7 +38,6 @@ struct Field {
 // Names of the choices, in the enumerators' order.
 [[nodiscard]] std::vector<std::string> choice_names(ClockMode);
 [[nodiscard]] std::vector<std::string> choice_names(WarpPolicy);
-[[nodiscard]] std::vector<std::string> confidence_names();
 
 // A type in words: "size (KiB, MiB, ...)", "count", "one of spec, boost".
 [[nodiscard]] std::string type_name(const Field& field);

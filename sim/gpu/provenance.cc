@@ -16,16 +16,6 @@ const config::KeyTable& from_keys() {
   return keys;
 }
 
-const config::KeyTable& long_keys() {
-  static const config::KeyTable keys{
-      {"value", "any", true, "the value"},
-      {"source", "text", false, "where the value comes from"},
-      {"confidence", "text", false, "measured, vendor, derived or assumed"},
-      {"range", "list", false, "lowest and highest value that the sources leave open"},
-  };
-  return keys;
-}
-
 // Walks sections with the provenance that holds where a value says nothing.
 class Walker {
  public:
@@ -57,7 +47,7 @@ class Walker {
 
   Provenance value(const config::Node& node, const std::string& path, const Provenance& around) {
     if (!config::is_long(node)) { return around; }
-    const config::MapReader reader(node, "gpu." + path, long_keys(), diagnostics_);
+    const config::MapReader reader(node, "gpu." + path, config::long_keys(), diagnostics_);
     Provenance own = statement(reader, around);
     if (reader.has("range")) {
       const bool known = own.confidence == Confidence::Measured ||
@@ -76,7 +66,7 @@ class Walker {
     const bool has_source = reader.read_text("source", around.source);
     if (!reader.has("confidence")) { return around; }
     if (!has_source) { around.source.clear(); }
-    if (const auto c = config::choice(reader.at("confidence"), confidence_names())) {
+    if (const auto c = config::choice(reader.at("confidence"), config::confidence_names())) {
       around.confidence = static_cast<Confidence>(*c);
     }
     return around;

@@ -128,6 +128,13 @@ void check_rules(const GpuSpec& spec, const config::Node& root, config::Diagnost
   rules.require(
       sms <= kMostSms, "gpcs",
       "it has " + std::to_string(sms) + " SMs in all; allowed up to " + std::to_string(kMostSms));
+  constexpr std::int64_t kMostLines = 1 << 24;  // requests under way are numbered
+  const std::int64_t lines = sms * (spec.l1.in_flight_lines + spec.l1.store_lines);
+  rules.require(
+      lines <= kMostLines,
+      spec.l1.store_lines > spec.l1.in_flight_lines ? "l1.store_lines" : "l1.in_flight_lines",
+      "on all SMs that is, with l1.in_flight_lines and l1.store_lines, " + std::to_string(lines) +
+          " lines under way; allowed up to " + std::to_string(kMostLines));
   check_sm(spec.sm, rules);
   check_pipes(spec, rules);
   check_memory(spec, rules);

@@ -38,7 +38,7 @@ Json value(const Field& field) {
              : number(field);
 }
 
-Json confidence() { return {{"enum", confidence_names()}}; }
+Json confidence() { return {{"enum", config::confidence_names()}}; }
 
 // A value alone, or long with its source.
 Json either(const Field& field) {

@@ -3,10 +3,13 @@
 // row-major [m, k]; B is row-major [k, n] or, K-major, [n, k]; D is row-major [m, n]. blockIdx.x
 // counts tiles along N, y along M, z groups of columns of tiles (or splits of K):
 //
-//   tiles_n = 8, group = 4:   z = 0: x = 0 1 2 3   z = 1: x = 0 1 2 3     blocks start along x,
-//   then
-//                             y = 0  0 1 2 3              .. .. .. ..     y, then z: a wave covers
-//                             a y = 1  4 5 6 7              .. .. .. ..     compact part of D
+// tiles_n = 8, group = 4:
+//
+//   z = 0: x = 0 1 2 3    z = 1: x = 0 1 2 3
+//   y = 0      0 1 2 3               . . . .
+//   y = 1      4 5 6 7               . . . .
+//
+// Blocks start along x, then y, then z: a wave covers a compact part of D.
 //
 //   gemm.cc         the template's parameters
 //   gemm_plan.cc    parameters to a plan, and their mistakes

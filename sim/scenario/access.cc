@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "base/nearest.h"
+#include "scenario/access_parts.h"
 #include "scenario/keys.h"
 #include "scenario/program.h"
 #include "unit/print.h"
@@ -23,17 +24,6 @@ constexpr config::Range kOffset{"-1000 TB", "1000 TB"};
 constexpr config::Range kLaneStride{"-1 GiB", "1 GiB"};    // from lane to lane
 constexpr config::Range kLaneOffset{"-64 GiB", "64 GiB"};  // of a lane from the first address
 
-void read_width(const MapReader& map, MemoryAccess& access) {
-  Bytes width{access.width};
-  if (!map.read("width", width)) { return; }
-  const auto n = width.count();
-  if (n != 1 && n != 2 && n != 4 && n != 8 && n != 16) {
-    map.at("width").refuse("allowed: 1 B, 2 B, 4 B, 8 B, 16 B");
-    return;
-  }
-  access.width = static_cast<int>(n);
-}
-
 // Reads a choice whose order is the enumeration's; false where it is none of them.
 template <class E>
 bool read_choice(const MapReader& map, std::string_view key, const std::vector<std::string>& names,
@@ -44,37 +34,6 @@ bool read_choice(const MapReader& map, std::string_view key, const std::vector<s
   return index.has_value();
 }
 
-// A byte distance that must keep every lane on a multiple of the width.
-void aligned(const At& at, std::int64_t bytes, const MemoryAccess& access) {
-  if (bytes % access.width != 0) {
-    at.refuse("misaligned: an access of " + std::to_string(access.width) +
-              " B per lane needs multiples of " + std::to_string(access.width) + " B");
-  }
-}
-
-void read_distance(const At& at, const MemoryAccess& access, std::int64_t& out,
-                   config::Range range = kOffset) {
-  if (const auto bytes = config::quantity<Bytes>(at, range)) {
-    out = bytes->count();
-    aligned(at, out, access);
-  }
-}
-
-std::vector<std::int64_t> read_distances(const At& at, const MemoryAccess& access, std::size_t most,
-                                         config::Range range = kOffset) {
-  std::vector<std::int64_t> all;
-  if (!at.node.is_list() || at.node.items.empty() || at.node.items.size() > most) {
-    at.complain("a list of 1 to " + std::to_string(most) + " sizes is needed");
-    return all;
-  }
-  for (std::size_t i = 0; i < at.node.items.size(); ++i) {
-    all.push_back(0);
-    read_distance({at.node.items[i], at.path + "[" + std::to_string(i) + "]", at.diagnostics},
-                  access, all.back(), range);
-  }
-  return all;
-}
-
 // Keys that belong to one pattern only.
 void read_pattern(const MapReader& map, const ProgramReader& reader, MemoryAccess& access) {
   const std::vector<std::string> names{"contiguous", "strided", "row_per_lane",
@@ -82,26 +41,16 @@ void read_pattern(const MapReader& map, const ProgramReader& reader, MemoryAcces
   if (!read_choice(map, "pattern", names, access.pattern)) { return; }
   const std::string& name = names[static_cast<std::size_t>(access.pattern)];
   const bool strided = access.pattern == Pattern::Strided || access.pattern == Pattern::RowPerLane;
-  const auto belongs = [&](std::string_view key, bool fits, bool needed) {
-    if (map.has(key) && !fits) {
-      map.at(key).complain("'" + std::string(key) + "' does not belong to the pattern '" + name +
-                           "'");
-    } else if (!map.has(key) && fits && needed) {
-      reader.diagnostics.error(
-          map.node().place,
-          "'" + map.path(key) + "' is missing: the pattern '" + name + "' needs it");
-    }
-    return map.has(key) && fits;
-  };
-  if (belongs("stride", strided, true)) {
-    read_distance(map.at("stride"), access, access.stride, kLaneStride);
+  const PatternKeys keys{map, reader.diagnostics, name};
+  if (keys.belongs("stride", strided, true)) {
+    read_distance(map.at("stride"), access.width, access.stride, kLaneStride);
   }
-  if (belongs("offsets", access.pattern == Pattern::Listed, true)) {
-    access.offsets = read_distances(map.at("offsets"), access,
+  if (keys.belongs("offsets", access.pattern == Pattern::Listed, true)) {
+    access.offsets = read_distances(map.at("offsets"), access.width,
                                     static_cast<std::size_t>(reader.warp_size), kLaneOffset);
   }
   std::int64_t seed = 0;
-  if (belongs("seed", access.pattern == Pattern::Random, false)) {
+  if (keys.belongs("seed", access.pattern == Pattern::Random, false)) {
     map.read("seed", seed, {"0", ""});
   }
   access.seed = static_cast<std::uint64_t>(seed);
@@ -110,25 +59,20 @@ void read_pattern(const MapReader& map, const ProgramReader& reader, MemoryAcces
 void read_strides(const At& at, const ProgramReader& reader, MemoryAccess& access) {
   const MapReader map(at.node, at.path, strides_keys(), at.diagnostics);
   if (map.has("block") && map.find("block")->is_list()) {
-    const auto xyz = read_distances(map.at("block"), access, 3);
+    const auto xyz = read_distances(map.at("block"), access.width, 3, kOffset);
     access.strides.block_x = !xyz.empty() ? xyz[0] : 0;
     access.strides.block_y = xyz.size() > 1 ? xyz[1] : 0;
     access.strides.block_z = xyz.size() > 2 ? xyz[2] : 0;
   } else if (map.has("block")) {
-    read_distance(map.at("block"), access, access.strides.block_x);
+    read_distance(map.at("block"), access.width, access.strides.block_x, kOffset);
   }
-  if (map.has("warp")) { read_distance(map.at("warp"), access, access.strides.warp); }
-  if (map.has("count")) { read_distance(map.at("count"), access, access.strides.count); }
-  if (map.has("loop")) {
-    const At loop = map.at("loop");
-    const auto depth = static_cast<std::size_t>(reader.loops);
-    if (loop.node.is_list() && loop.node.items.size() > depth) {
-      loop.complain("there are " + std::to_string(loop.node.items.size()) + " entries, but " +
-                    std::to_string(depth) + " enclosing loops");
-    } else {
-      access.strides.loop = read_distances(loop, access, std::max<std::size_t>(depth, 1));
-    }
+  if (map.has("warp")) {
+    read_distance(map.at("warp"), access.width, access.strides.warp, kOffset);
   }
+  if (map.has("count")) {
+    read_distance(map.at("count"), access.width, access.strides.count, kOffset);
+  }
+  access.strides.loop = read_loop_strides(map, reader, access.width, kOffset);
 }
 
 void read_walk(const MapReader& map, const ProgramReader& reader, MemoryAccess& access) {
@@ -175,10 +119,10 @@ kernel::Op read_memory_access(const At& at, kernel::OpKind kind, const ProgramRe
   if (!at.node.is_map()) { return op; }
   MemoryAccess& access = op.access;
   read_array(map, reader.kernel, access.array);
-  read_width(map, access);
+  read_width(map, access.width);
   read_pattern(map, reader, access);
   read_walk(map, reader, access);
-  if (map.has("offset")) { read_distance(map.at("offset"), access, access.offset); }
+  if (map.has("offset")) { read_distance(map.at("offset"), access.width, access.offset, kOffset); }
   std::int64_t lanes = 0;
   map.read("lanes", lanes, {"1", std::to_string(reader.warp_size)});
   access.lanes = static_cast<int>(lanes);

@@ -5,6 +5,7 @@
 #include <bit>
 
 #include "memory/bank_pattern.h"
+#include "scenario/access_parts.h"
 #include "scenario/keys.h"
 #include "scenario/program.h"
 #include "unit/print.h"
@@ -24,42 +25,6 @@ constexpr config::Range kDistance{"-64 MiB", "64 MiB"};
 constexpr config::Range kForward{"0 B", "64 MiB"};
 
 std::string size(std::int64_t bytes) { return unit::print(Bytes{bytes}); }
-
-void read_width(const At& at, SharedAccess& access) {
-  const auto width = config::quantity<Bytes>(at).value_or(Bytes{access.width}).count();
-  if (!std::has_single_bit(static_cast<std::uint64_t>(width)) || width > 16) {
-    at.refuse("allowed: 1 B, 2 B, 4 B, 8 B, 16 B");
-    return;
-  }
-  access.width = static_cast<int>(width);
-}
-
-// Bytes that must keep every lane on a multiple of the width.
-void read_distance(const At& at, const SharedAccess& access, std::int64_t& out,
-                   config::Range range = kDistance) {
-  const auto bytes = config::quantity<Bytes>(at, range);
-  if (!bytes) { return; }
-  out = bytes->count();
-  if (out % access.width != 0) {
-    at.refuse("misaligned: an access of " + size(access.width) + " per lane needs multiples of " +
-              size(access.width));
-  }
-}
-
-std::vector<std::int64_t> read_distances(const At& at, const SharedAccess& access,
-                                         std::size_t most) {
-  std::vector<std::int64_t> all;
-  if (!at.node.is_list() || at.node.items.empty() || at.node.items.size() > most) {
-    at.complain("a list of 1 to " + std::to_string(most) + " sizes is needed");
-    return all;
-  }
-  for (std::size_t i = 0; i < at.node.items.size(); ++i) {
-    all.push_back(0);
-    read_distance({at.node.items[i], at.path + "[" + std::to_string(i) + "]", at.diagnostics},
-                  access, all.back());
-  }
-  return all;
-}
 
 // {bits, base, shift} of a swizzle.
 void read_swizzle_bits(const At& at, Swizzle& swizzle) {
@@ -105,32 +70,31 @@ class PatternReader {
       if (!index) { return; }
       access_.pattern = static_cast<SharedPattern>(*index);
     }
-    name_ = kNames[static_cast<std::size_t>(access_.pattern)];
-    keys();
+    keys({map_, reader_.diagnostics, kNames[static_cast<std::size_t>(access_.pattern)]});
   }
 
  private:
   [[nodiscard]] bool is(SharedPattern p) const { return access_.pattern == p; }
 
-  void keys() {
+  void keys(const PatternKeys& keys) {
     const bool row = is(SharedPattern::Row), column = is(SharedPattern::Column);
-    if (belongs("stride", is(SharedPattern::Strided), true)) {
-      read_distance(map_.at("stride"), access_, access_.stride);
+    if (keys.belongs("stride", is(SharedPattern::Strided), true)) {
+      read_distance(map_.at("stride"), access_.width, access_.stride, kDistance);
     }
-    if (belongs("pitch", row || column, true)) { pitch(map_.at("pitch")); }
-    if (belongs("lanes_per_row", row, true)) { per_line("lanes_per_row"); }
-    if (belongs("lanes_per_column", column, false)) { per_line("lanes_per_column"); }
-    if (belongs("offsets", is(SharedPattern::Listed), true)) {
-      access_.offsets = read_distances(map_.at("offsets"), access_,
-                                       static_cast<std::size_t>(reader_.warp_size));
+    if (keys.belongs("pitch", row || column, true)) { pitch(map_.at("pitch")); }
+    if (keys.belongs("lanes_per_row", row, true)) { per_line("lanes_per_row"); }
+    if (keys.belongs("lanes_per_column", column, false)) { per_line("lanes_per_column"); }
+    if (keys.belongs("offsets", is(SharedPattern::Listed), true)) {
+      access_.offsets = read_distances(map_.at("offsets"), access_.width,
+                                       static_cast<std::size_t>(reader_.warp_size), kDistance);
     }
-    if (belongs("seed", is(SharedPattern::Random), false)) {
+    if (keys.belongs("seed", is(SharedPattern::Random), false)) {
       std::int64_t seed = 0;
       map_.read("seed", seed, {"0", ""});
       access_.seed = static_cast<std::uint64_t>(seed);
     }
     access_.bytes = is(SharedPattern::Random) ? access_.width : 0;
-    if (belongs("bytes", is(SharedPattern::Random), true)) {
+    if (keys.belongs("bytes", is(SharedPattern::Random), true)) {
       Bytes bytes{access_.bytes};
       map_.read("bytes", bytes, {size(access_.width), "64 MiB"});
       access_.bytes = bytes.count();
@@ -150,38 +114,16 @@ class PatternReader {
     access_.per_line = static_cast<int>(lanes);
   }
 
-  // Whether the key is there and fits the pattern.
-  [[nodiscard]] bool belongs(std::string_view key, bool fits, bool needed) const {
-    if (map_.has(key) && !fits) {
-      map_.at(key).complain("'" + std::string(key) + "' does not belong to the pattern '" + name_ +
-                            "'");
-    } else if (!map_.has(key) && fits && needed) {
-      reader_.diagnostics.error(
-          map_.node().place,
-          "'" + map_.path(key) + "' is missing: the pattern '" + name_ + "' needs it");
-    }
-    return map_.has(key) && fits;
-  }
-
   const MapReader& map_;
   const ProgramReader& reader_;
   SharedAccess& access_;
-  std::string name_;
 };
 
 void read_strides(const At& at, const ProgramReader& reader, SharedAccess& access) {
   const MapReader map(at.node, at.path, shared_strides_keys(), at.diagnostics);
-  if (map.has("warp")) { read_distance(map.at("warp"), access, access.warp); }
-  if (map.has("count")) { read_distance(map.at("count"), access, access.count); }
-  if (!map.has("loop")) { return; }
-  const At loop = map.at("loop");
-  const auto depth = static_cast<std::size_t>(reader.loops);
-  if (loop.node.is_list() && loop.node.items.size() > depth) {
-    loop.complain("there are " + std::to_string(loop.node.items.size()) + " entries, but " +
-                  std::to_string(depth) + " enclosing loops");
-    return;
-  }
-  access.loop = read_distances(loop, access, std::max<std::size_t>(depth, 1));
+  if (map.has("warp")) { read_distance(map.at("warp"), access.width, access.warp, kDistance); }
+  if (map.has("count")) { read_distance(map.at("count"), access.width, access.count, kDistance); }
+  access.loop = read_loop_strides(map, reader, access.width, kDistance);
 }
 
 // Every address of every warp and trip lies in the block's shared memory.
@@ -213,11 +155,11 @@ kernel::Op read_shared_access(const At& at, kernel::OpKind kind, const ProgramRe
   const MapReader map(at.node, at.path, shared_access_keys(), at.diagnostics);
   if (!at.node.is_map()) { return op; }
   SharedAccess& access = op.shared;
-  if (map.has("width")) { read_width(map.at("width"), access); }
+  read_width(map, access.width);
   PatternReader(map, reader, access).read();
   if (map.has("swizzle")) { read_swizzle(map.at("swizzle"), access); }
   if (map.has("strides")) { read_strides(map.at("strides"), reader, access); }
-  if (map.has("offset")) { read_distance(map.at("offset"), access, access.offset, kForward); }
+  if (map.has("offset")) { read_distance(map.at("offset"), access.width, access.offset, kForward); }
   std::int64_t lanes = 0;
   map.read("lanes", lanes, {"1", std::to_string(reader.warp_size)});
   access.lanes = static_cast<int>(lanes);

@@ -115,6 +115,7 @@ class Compiler {
     i.kind = async_kind(op.kind);
     i.count = op.count;
     if (i.kind == InstrKind::PeerLoad) { loads_ += op.count; }
+    if (i.kind == InstrKind::Mma) { code_.longest_turn = kMmaTurn; }
     i.mbarrier = op.mbarrier;
     i.lanes = static_cast<std::int16_t>(at_.lanes);
     compile_async(op, {kernel_, gpu_, at_}, i, code_);

@@ -148,8 +148,14 @@ inline constexpr int kMaxTurnSteps = 512;
 // Loads that a warp can have outstanding.
 inline constexpr std::uint32_t kMaxScoreboard = 64;
 
+// Instructions per turn of a warp whose program has mma.sync: fragments, products and copies of all
+// warps want the load/store unit and the tensor pipes within a few cycles of each other, and longer
+// turns let one warp run too far ahead of the others.
+inline constexpr std::int64_t kMmaTurn = 2;
+
 struct Code {
   std::vector<Instr> instrs;
+  std::int64_t longest_turn = INT64_MAX;  // instructions
   // Some wait lets loads stay outstanding: it matters when each load returns.
   bool partial_waits = false;
   // Loads of a warp that can be told apart: a power of two, enough for what the program has

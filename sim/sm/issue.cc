@@ -14,7 +14,7 @@ void Sm::issue(std::uint32_t slot, std::int64_t cycle) {
   Scheduler& s = scheduler_of(slot);
   s.last = slot;
   s.free_at = std::max(s.free_at, cycle);
-  Turn turn{cycle, cycle, surface_.issue_quantum};
+  Turn turn{cycle, cycle, std::min(surface_.issue_quantum, warps_[slot].code->longest_turn)};
   while (!turn.over) {
     if (++turn.steps <= kMaxTurnSteps) {
       step(slot, turn);

@@ -1,15 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Command lines that ask for something that cannot be, and everything that they print, exactly:
 // tests/golden/cli/NAME.txt. tools/update_golden rewrites the texts.
-#include <sys/wait.h>
-
-#include <algorithm>
 #include <array>
-#include <cstdio>
 #include <ostream>
 #include <string>
 
 #include "support/golden.h"
+#include "support/program.h"
 
 namespace wavetail {
 namespace {
@@ -23,6 +20,7 @@ void PrintTo(const Line& line, std::ostream* out) { *out << line.name; }
 
 const std::array kLines = {
     Line{"set-out-of-range", "run workloads/launch-gaps.yaml --set 'gpu.hbm.bandwidth=0 GB/s'"},
+    Line{"set-too-many-lines", "run workloads/launch-gaps.yaml --set gpu.l1.store_lines=1000000"},
     Line{"set-breaks-a-rule", "run workloads/launch-gaps.yaml --set gpu.sm.schedulers=3"},
     Line{"set-breaks-a-kernel",
          "run workloads/my-first-program.yaml --set gpu.sm.max_threads_per_block=128"},
@@ -61,27 +59,14 @@ const std::array kLines = {
 class Messages : public testing::TestWithParam<Line> {};
 
 TEST_P(Messages, AreExact) {
-  const std::string command = "wavetail " + GetParam().arguments;
-  const std::string shell = "cd '" WAVETAIL_SOURCE_DIR "' && </dev/null '" WAVETAIL_BINARY "' " +
-                            GetParam().arguments + " 2>&1";
-  std::FILE* pipe = ::popen(shell.c_str(), "r");
-  ASSERT_NE(pipe, nullptr);
-  std::string text = "$ " + command + "\n";
-  std::array<char, 4096> piece{};
-  while (const std::size_t n = std::fread(piece.data(), 1, piece.size(), pipe)) {
-    text.append(piece.data(), n);
-  }
-  const int status = ::pclose(pipe);
-  ASSERT_TRUE(WIFEXITED(status));
-  text += "exit code " + std::to_string(WEXITSTATUS(status)) + "\n";
+  const auto r = tests::run_program(GetParam().arguments);
+  const std::string text = "$ wavetail " + GetParam().arguments + "\n" + r.out + "exit code " +
+                           std::to_string(r.code) + "\n";
   golden::expect_equal("cli/" + GetParam().name + ".txt", text);
 }
 
-INSTANTIATE_TEST_SUITE_P(Golden, Messages, testing::ValuesIn(kLines), [](const auto& test) {
-  std::string name = test.param.name;
-  std::replace(name.begin(), name.end(), '-', '_');
-  return name;
-});
+INSTANTIATE_TEST_SUITE_P(Golden, Messages, testing::ValuesIn(kLines),
+                         [](const auto& test) { return golden::case_name(test); });
 
 }  // namespace
 }  // namespace wavetail

@@ -2,41 +2,21 @@
 // `wavetail occupancy` as scripts see it, and that `wavetail run` says the same of the same launch.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <sys/wait.h>
 
-#include <array>
-#include <cstdio>
 #include <nlohmann/json.hpp>
 #include <string>
+
+#include "support/program.h"
 
 namespace wavetail {
 namespace {
 
 using nlohmann::json;
 using testing::HasSubstr;
-
-struct Outcome {
-  int code = -1;
-  std::string out;  // both streams
-};
-
-Outcome wavetail(const std::string& words) {
-  const std::string line = "cd '" WAVETAIL_SOURCE_DIR "' && '" WAVETAIL_BINARY "' " + words +
-                           " 2>&1 </dev/null";
-  Outcome outcome;
-  std::FILE* pipe = ::popen(line.c_str(), "r");
-  if (pipe == nullptr) { return outcome; }
-  std::array<char, 4096> buffer{};
-  for (std::size_t n = 0; (n = std::fread(buffer.data(), 1, buffer.size(), pipe)) > 0;) {
-    outcome.out.append(buffer.data(), n);
-  }
-  const int status = ::pclose(pipe);
-  outcome.code = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
-  return outcome;
-}
+using tests::run_program;
 
 json answer(const std::string& words) {
-  const auto r = wavetail("occupancy " + words + " --format json");
+  const auto r = run_program("occupancy " + words + " --format json");
   EXPECT_EQ(r.code, 0) << r.out;
   return json::parse(r.out, nullptr, false);
 }
@@ -84,20 +64,20 @@ TEST(Occupancy, AComputeCapabilityStandsForAGpu) {
   EXPECT_TRUE(a["reachable_sms"].is_null());
   EXPECT_TRUE(a["waves"].is_null());
   for (const auto* format : {"text", "csv", "html"}) {
-    EXPECT_EQ(wavetail("occupancy --gpu sm_75 --block 64 --registers 40 --grid 9 --cluster 1 "
-                       "--format " +
-                       std::string(format))
+    EXPECT_EQ(run_program("occupancy --gpu sm_75 --block 64 --registers 40 --grid 9 --cluster 1 "
+                          "--format " +
+                          std::string(format))
                   .code,
               0);
   }
 }
 
 TEST(Occupancy, ComputeCapabilitiesAreNoGpusElsewhere) {
-  const auto set = wavetail(
+  const auto set = run_program(
       "occupancy --gpu sm_86 --block 64 --registers 40 --set gpu.sm.max_warps=32");
   EXPECT_EQ(set.code, 2);
   EXPECT_THAT(set.out, HasSubstr("'--set' changes a GPU; 'sm_86' is a compute capability"));
-  const auto run = wavetail("run workloads/claims/a3-occupancy.yaml --gpu sm_90");
+  const auto run = run_program("run workloads/claims/a3-occupancy.yaml --gpu sm_90");
   EXPECT_EQ(run.code, 2);
   EXPECT_THAT(run.out, HasSubstr("'sm_90' is a compute capability, not a GPU"));
 }
@@ -106,7 +86,7 @@ TEST(Occupancy, ComputeCapabilitiesAreNoGpusElsewhere) {
 TEST(Occupancy, IsTheSameInARun) {
   int kernels = 0;
   for (const std::string file : {"a3-occupancy", "b4-cluster-reach", "b5-shared-memory"}) {
-    const auto run = wavetail("run workloads/claims/" + file + ".yaml --format json");
+    const auto run = run_program("run workloads/claims/" + file + ".yaml --format json");
     ASSERT_EQ(run.code, 0) << run.out;
     const json result = json::parse(run.out);
     for (const json& k : result["kernels"]) {

@@ -3,61 +3,43 @@
 // what is allowed. tools/update_golden rewrites the texts; the diff is then for a person to read.
 #include <gtest/gtest.h>
 
-#include <algorithm>
-#include <cstdlib>
-#include <filesystem>
-#include <fstream>
-#include <sstream>
-
 #include "scenario/load.h"
+#include "study/measurement.h"
+#include "support/golden.h"
 
 namespace wavetail {
 namespace {
 
-namespace fs = std::filesystem;
-
-const std::string kRoot = WAVETAIL_SOURCE_DIR;
-const std::string kFolder = "tests/golden/errors";
-
-std::vector<std::string> names() {
-  std::vector<std::string> all;
-  for (const auto& entry : fs::directory_iterator(kRoot + "/" + kFolder)) {
-    if (entry.path().extension() == ".yaml") { all.push_back(entry.path().stem().string()); }
-  }
-  std::sort(all.begin(), all.end());
-  return all;
-}
-
-std::string read(const std::string& path) {
-  std::ifstream in(path, std::ios::binary);
-  std::ostringstream text;
-  text << in.rdbuf();
-  return text.str();
-}
-
 class Errors : public testing::TestWithParam<std::string> {};
 
 TEST_P(Errors, ExactMessageAndPlace) {
-  fs::current_path(kRoot);  // messages name the file as it was given
-  const std::string file = kFolder + "/" + GetParam() + ".yaml";
-  const std::string golden = kFolder + "/" + GetParam() + ".stderr";
+  std::filesystem::current_path(WAVETAIL_SOURCE_DIR);  // messages name the file as it was given
   config::Diagnostics diagnostics;
-  const auto study = scenario::load_study(file, {.sets = {}, .gpu = {}, .folders = {"configs/gpu"}},
+  const auto study = scenario::load_study("tests/golden/errors/" + GetParam() + ".yaml",
+                                          {.sets = {}, .gpu = {}, .folders = {"configs/gpu"}},
                                           diagnostics);
   EXPECT_FALSE(study);
   EXPECT_GE(diagnostics.count(), 1U);
-  const std::string text = diagnostics.render();
-  if (std::getenv("WAVETAIL_UPDATE_GOLDEN") != nullptr) {
-    std::ofstream(golden, std::ios::binary) << text;
-  }
-  EXPECT_EQ(text, read(golden));
+  golden::expect_equal("errors/" + GetParam() + ".stderr", diagnostics.render());
 }
 
-INSTANTIATE_TEST_SUITE_P(Golden, Errors, testing::ValuesIn(names()), [](const auto& test) {
-  std::string name = test.param;
-  std::replace(name.begin(), name.end(), '-', '_');
-  return name;
-});
+INSTANTIATE_TEST_SUITE_P(Golden, Errors, testing::ValuesIn(golden::cases("errors", ".yaml")),
+                         [](const auto& test) { return golden::case_name(test); });
+
+// The same for measurement files.
+class Measurements : public testing::TestWithParam<std::string> {};
+
+TEST_P(Measurements, ExactMessageAndPlace) {
+  std::filesystem::current_path(WAVETAIL_SOURCE_DIR);
+  config::Diagnostics diagnostics;
+  (void)study::load_measurements("tests/golden/measurements/" + GetParam() + ".csv", diagnostics);
+  EXPECT_GE(diagnostics.count(), 1U);
+  golden::expect_equal("measurements/" + GetParam() + ".stderr", diagnostics.render());
+}
+
+INSTANTIATE_TEST_SUITE_P(Golden, Measurements,
+                         testing::ValuesIn(golden::cases("measurements", ".csv")),
+                         [](const auto& test) { return golden::case_name(test); });
 
 }  // namespace
 }  // namespace wavetail

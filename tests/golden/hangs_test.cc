@@ -4,9 +4,6 @@
 // rewrites the texts.
 #include <gtest/gtest.h>
 
-#include <algorithm>
-#include <filesystem>
-
 #include "run/run.h"
 #include "scenario/load.h"
 #include "support/golden.h"
@@ -14,25 +11,12 @@
 namespace wavetail {
 namespace {
 
-namespace fs = std::filesystem;
-
-const std::string kFolder = "tests/golden/hangs";
-
-std::vector<std::string> names() {
-  std::vector<std::string> all;
-  for (const auto& entry : fs::directory_iterator(WAVETAIL_SOURCE_DIR "/" + kFolder)) {
-    if (entry.path().extension() == ".yaml") { all.push_back(entry.path().stem().string()); }
-  }
-  std::sort(all.begin(), all.end());
-  return all;
-}
-
 class Hangs : public testing::TestWithParam<std::string> {};
 
 TEST_P(Hangs, ExactReport) {
-  fs::current_path(WAVETAIL_SOURCE_DIR);
+  std::filesystem::current_path(WAVETAIL_SOURCE_DIR);
   config::Diagnostics diagnostics;
-  const auto study = scenario::load_study(kFolder + "/" + GetParam() + ".yaml",
+  const auto study = scenario::load_study("tests/golden/hangs/" + GetParam() + ".yaml",
                                           {.sets = {}, .gpu = {}, .folders = {"configs/gpu"}},
                                           diagnostics);
   ASSERT_TRUE(study) << diagnostics.render();
@@ -41,11 +25,8 @@ TEST_P(Hangs, ExactReport) {
   golden::expect_equal("hangs/" + GetParam() + ".txt", run.outcome_message + "\n");
 }
 
-INSTANTIATE_TEST_SUITE_P(Golden, Hangs, testing::ValuesIn(names()), [](const auto& test) {
-  std::string name = test.param;
-  std::replace(name.begin(), name.end(), '-', '_');
-  return name;
-});
+INSTANTIATE_TEST_SUITE_P(Golden, Hangs, testing::ValuesIn(golden::cases("hangs", ".yaml")),
+                         [](const auto& test) { return golden::case_name(test); });
 
 }  // namespace
 }  // namespace wavetail

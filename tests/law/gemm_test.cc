@@ -74,7 +74,7 @@ TEST(GemmLaws, TheQuantumHardlyMatters) {
     const double usual = unit::microseconds(drive(s).kernel_time());
     s.simulation.issue_quantum = 1;
     const double exact = unit::microseconds(drive(s).kernel_time());
-    EXPECT_NEAR(usual / exact, 1, short_runs ? 0.06 : 0.02) << number << ": " << exact << " us";
+    EXPECT_NEAR(usual / exact, 1, short_runs ? 0.03 : 0.02) << number << ": " << exact << " us";
     ++number;
   }
 }

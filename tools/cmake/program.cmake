@@ -23,7 +23,6 @@ endforeach()
 
 # What every event passes through is optimised as one when it becomes part of the program. Tests, and other
 # users of the libraries, link the ordinary code that lies beside it.
-option(WAVETAIL_LTO "Link-time optimisation of the event loop (g++ only)" OFF)
 if(WAVETAIL_LTO AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
   foreach(room event memory sm device run)
     target_compile_options(wavetail_${room} PRIVATE -flto=auto -ffat-lto-objects)

@@ -25,7 +25,7 @@ if(PROJECT_IS_TOP_LEVEL)
     set(CMAKE_CXX_COMPILER_LAUNCHER ${WAVETAIL_CCACHE})
   endif()
   find_program(WAVETAIL_MOLD mold)
-  if(WAVETAIL_MOLD)
+  if(WAVETAIL_MOLD AND NOT WAVETAIL_LTO)  # mold 1.10 may stop at objects that hold both kinds of code
     target_link_options(wavetail_options INTERFACE -fuse-ld=mold)
   endif()
 endif()
