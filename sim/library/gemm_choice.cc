@@ -213,8 +213,12 @@ std::int64_t choose_group(const Plan& p) {
 }
 
 // How the tiles fall into waves, up to which M they stay as many, and the next M that fills all of
-// them.
+// them; stream-K has no waves.
 std::string wave_note(const Plan& p) {
+  if (p.schedule == Schedule::StreamK) {
+    return fmt::format("{} tiles of {} steps, shared out evenly over {} places", p.tiles(), p.steps,
+                       std::min(p.capacity, p.tiles() * p.steps));
+  }
   const std::int64_t per_row = p.tiles_n * p.split, waves = waves_of(p);
   const std::int64_t rows = waves * p.capacity / per_row / p.cluster_y * p.cluster_y;
   std::int64_t whole = p.tiles_m;
