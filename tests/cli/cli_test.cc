@@ -84,7 +84,7 @@ TEST_F(Cli, UnknownCommandsNameTheNearestAndAll) {
   EXPECT_EQ(r.out, "");
   EXPECT_EQ(r.err,
             "wavetail: unknown command 'chek'; did you mean 'check'?\n"
-            "Commands: run, check, explain, occupancy, validate, list, schema\n");
+            "Commands: run, check, explain, occupancy, validate, calibrate, list, schema\n");
 }
 
 TEST_F(Cli, ValidateExitsAsTheInterfaceSays) {
@@ -110,7 +110,8 @@ TEST_F(Cli, HelpAndVersion) {
   EXPECT_THAT(shell("$W --version").out, StartsWith("wavetail "));
   EXPECT_EQ(shell("$W --help").code, 0);
   EXPECT_EQ(shell("$W").code, 2);
-  for (const auto* command : {"run", "check", "explain", "occupancy", "list", "schema"}) {
+  for (const auto* command :
+       {"run", "check", "explain", "occupancy", "validate", "calibrate", "list", "schema"}) {
     const auto r = shell(std::string("$W ") + command + " --help");
     EXPECT_EQ(r.code, 0) << command;
     EXPECT_THAT(r.out, StartsWith(std::string("Usage: wavetail ") + command));
@@ -304,7 +305,7 @@ TEST_F(Cli, ListsAndSchemas) {
   EXPECT_EQ(shell("$W list gps").err,
             "wavetail list: unknown list 'gps'; did you mean 'gpus'?; there is gpus, "
             "architectures, workloads, templates, metrics, instructions, mechanisms, protocols\n");
-  for (const auto* what : {"gpu", "scenario", "result"}) {
+  for (const auto* what : {"gpu", "scenario", "result", "calibration"}) {
     EXPECT_THAT(shell(std::string("$W schema ") + what).out, HasSubstr("\"$schema\"")) << what;
   }
 }
