@@ -58,16 +58,31 @@ std::string values_text(const Calibration& c) {
   return table.text(0);
 }
 
+std::string unfelt(const FittedValue& v) {
+  const double step = 100 * study::kSlopeStep;
+  return v.value.number == v.start.number
+             ? fmt::format(
+                   "{}: no row feels it. A step of {:g} % moves no prediction by more than "
+                   "0.01 %, so it stays where it was; leave it out of --fit, or add rows "
+                   "that depend on it.",
+                   v.path, step)
+             : fmt::format(
+                   "{}: the fit has taken it from {} to {}, and there no row feels it any "
+                   "more: a step of {:g} % moves no prediction by more than 0.01 %, so other "
+                   "values near it do as well.",
+                   v.path, v.start.text, v.value.text, step);
+}
+
 // What the rows do not say about a value.
 std::string caveat(const FittedValue& v) {
-  const double step = 100 * study::kSlopeStep;
   switch (v.told) {
-    case Told::Yes: return "";
-    case Told::Unfelt:
-      return paragraph(fmt::format(
-          "{}: no row feels it. A step of {:g} % moves no prediction by more than 0.01 %, so it "
-          "stays where it was; leave it out of --fit, or add rows that depend on it.",
-          v.path, step));
+    case Told::Yes:
+      return v.is_vague() ? paragraph(fmt::format(
+                                "{}: its standard error is {:.2g} % of it; the rows hardly "
+                                "determine it.",
+                                v.path, 100 * v.standard_error->number / std::abs(v.value.number)))
+                          : "";
+    case Told::Unfelt: return paragraph(unfelt(v));
     case Told::Walled:
       return paragraph(fmt::format(
           "{}: cannot be varied around {}: with the values on both sides there is a row without a "

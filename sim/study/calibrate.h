@@ -43,8 +43,9 @@ struct CalibrateOptions {
                                     config::Diagnostics& diagnostics);
 
 // The calibrated GPU as a file's text: fitted and set values on top of the GPU that was given.
-// Values that the rows do not tell apart, or that stopped at a bound, are `assumed`; those that no
-// row feels stay as they are. Nothing if the GPU's file cannot be read, which is reported then.
+// Values that the rows do not tell apart or hardly determine, or that stopped at a bound, are
+// `assumed`; those that no row has felt stay as they are. Nothing if the GPU's file cannot be read,
+// which is reported then.
 [[nodiscard]] std::optional<std::string> calibrated_gpu(const Calibration& calibration,
                                                         const CalibrateOptions& options,
                                                         const std::string& name,

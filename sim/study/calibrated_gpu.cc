@@ -56,6 +56,11 @@ std::vector<gpu::NewValue> set_values(const CalibrateOptions& options, const gpu
   return values;
 }
 
+gpu::Confidence confidence_of(const FittedValue& v) {
+  return v.told == Told::Yes && !v.is_vague() ? gpu::Confidence::Measured
+                                              : gpu::Confidence::Assumed;
+}
+
 bool is_fitted(const FittedValue& v) { return v.told != Told::Unfelt && v.told != Told::Walled; }
 
 }  // namespace
@@ -78,13 +83,10 @@ std::optional<std::string> calibrated_gpu(const Calibration& c, const CalibrateO
     const config::Node* present = config::find_path(set->root, path);
     const bool moved = present == nullptr || config::plain(*present).text != v.value.text;
     if (is_fitted(v)) {
-      variant.values.push_back(
-          {path, scalar(v.value.text),
-           v.told == Told::Yes ? gpu::Confidence::Measured : gpu::Confidence::Assumed,
-           source_of(v, c)});
+      variant.values.push_back({path, scalar(v.value.text), confidence_of(v), source_of(v, c)});
     } else if (moved) {
       variant.values.push_back({path, scalar(v.value.text), gpu::Confidence::Assumed,
-                                "where a fit began whose rows do not feel it"});
+                                "where a fit ended whose rows do not feel it there"});
     }
   }
   return gpu::variant_text(catalog, *file, variant, diagnostics);

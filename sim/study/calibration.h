@@ -2,6 +2,7 @@
 // Values of a GPU file fitted to measurements, and how far they can be trusted, as plain values.
 #pragma once
 
+#include <cmath>
 #include <map>
 #include <optional>
 #include <string>
@@ -19,6 +20,9 @@ struct Amount {
   std::string text;  // "83.1 %"
 };
 
+// A standard error beyond this share of its value says that the rows hardly determine it.
+inline constexpr double kVagueShare = 0.2;
+
 struct FittedValue {
   std::string path;  // "gpu.hbm.efficiency"
   std::string unit;  // of every number here; empty: none
@@ -27,6 +31,10 @@ struct FittedValue {
   std::map<std::string, std::int64_t> felt_by = {};  // rows that move with it, by set
   std::vector<std::string> others = {};              // paths that it is not told apart from
   std::optional<Amount> standard_error = {};         // only of values that the rows tell
+
+  [[nodiscard]] bool is_vague() const {
+    return standard_error && standard_error->number > kVagueShare * std::abs(value.number);
+  }
 
   // All rows that move with it.
   [[nodiscard]] std::int64_t rows() const {

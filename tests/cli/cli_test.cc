@@ -8,6 +8,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <nlohmann/json.hpp>
 #include <sstream>
 #include <string>
 
@@ -104,6 +105,27 @@ TEST_F(Cli, ValidateExitsAsTheInterfaceSays) {
                         "--max-events 1000");
   EXPECT_EQ(cut.code, 4);
   EXPECT_THAT(cut.out, HasSubstr("This report is partial"));
+}
+
+TEST_F(Cli, CalibrateWritesAGpuThatPredictsWhatItReports) {
+  const std::string
+      fit = "$W calibrate --gpu h100 '" WAVETAIL_SOURCE_DIR
+            "/tests/golden/cli/calibrate.csv' --fit launch.host_launch,launch.host_sync ";
+  const auto json = shell(fit + "--write fitted.yaml --format json --jobs 1");
+  ASSERT_EQ(json.code, 0) << json.err;
+  EXPECT_EQ(json.err, "");
+  const auto rows = nlohmann::json::parse(json.out)["rows"];
+  const auto validated = shell("$W validate '" WAVETAIL_SOURCE_DIR
+                               "/tests/golden/cli/calibrate.csv' --gpu fitted.yaml --format json");
+  const auto again = nlohmann::json::parse(validated.out)["rows"];
+  ASSERT_EQ(rows.size(), 8U);
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    EXPECT_EQ(rows[i]["id"], again[i]["id"]);
+    EXPECT_EQ(rows[i]["predicted"], again[i]["predicted"]);
+    EXPECT_EQ(rows[i]["error_pct"], again[i]["error_pct"]);
+  }
+  EXPECT_EQ(shell(fit + "--format json --jobs 5").out, json.out);
+  EXPECT_EQ(shell(fit + "--write fitted.yaml --out fitted.yaml").code, 2);
 }
 
 TEST_F(Cli, HelpAndVersion) {

@@ -64,16 +64,17 @@ study::Calibration example() {
               value("gpu.launch.submit", Told::WithOthers, "us", 2, 2.5),
               value("gpu.hbm.latency", Told::Unfelt, "ns", 333, 333),
               value("gpu.hbm.efficiency", Told::AtBound, "%", 82, 100),
-              value("gpu.l1.ways", Told::Walled, "", 4, 4)};
+              value("gpu.l1.ways", Told::Walled, "", 4, 4),
+              value("gpu.hbm.row_access", Told::Unfelt, "ns", 4.65, 2.325)};
   c.values[0].standard_error = Amount{0.04, "0.04 us"};
   c.values[0].felt_by = {{"LAU", 2}};
-  c.values[1].standard_error = Amount{0.5, "0.5 cycles"};
+  c.values[1].standard_error = Amount{8, "8 cycles"};
   c.values[1].felt_by = {{"LAU", 1}, {"STR", 1}};
   c.values[2].others = {"gpu.launch.submit"};
   c.values[3].others = {"gpu.launch.host_sync"};
-  c.correlation.assign(7, std::vector<std::optional<double>>(7));
-  c.correlation[0] = {1, -0.97, {}, {}, {}, {}, {}};
-  c.correlation[1] = {-0.97, 1, {}, {}, {}, {}, {}};
+  c.correlation.assign(8, std::vector<std::optional<double>>(8));
+  c.correlation[0] = {1, -0.97, {}, {}, {}, {}, {}, {}};
+  c.correlation[1] = {-0.97, 1, {}, {}, {}, {}, {}, {}};
   c.residual_pct = 1.5;
   c.rows = {{result("LAU-1", 9, 12), result("LAU-1", 11.9, 12), 11, -100.0 / 12},
             {result("LAU-2", 20, 25), result("LAU-2", 25.2, 25), 24, -4},

@@ -121,18 +121,22 @@ TEST_F(CalibratedGpu, OfAFileElsewhereIsWhole) {
 TEST_F(CalibratedGpu, HasSettingsTooAndSaysWhatIsNotKnown) {
   FittedValue mixed = value("gpu.launch.host_sync", "5 us", Told::WithOthers);
   mixed.others = {"gpu.launch.submit"};
+  FittedValue vague = value("gpu.l1.queue", "50 cycles");
+  vague.value.number = 50;
+  vague.standard_error = Amount{11, "11 cycles"};
   const std::string text = text_of("h100-sxm",
-                                   {mixed, value("gpu.hbm.latency", "333 ns", Told::Unfelt),
+                                   {mixed, vague, value("gpu.hbm.latency", "333 ns", Told::Unfelt),
                                     value("gpu.hbm.efficiency", "100 %", Told::AtBound)},
                                    {"gpu.sms=140", "gpu.hbm.bandwidth=x2"});
   EXPECT_THAT(text,
               HasSubstr("do not tell it apart from gpu.launch.submit\", confidence: assumed"));
   EXPECT_THAT(text, HasSubstr("stopped at the bound 100 %\", confidence: assumed"));
   EXPECT_THAT(text, HasSubstr("\"set: gpu.hbm.bandwidth=x2\", confidence: assumed"));
+  EXPECT_THAT(text, HasSubstr("standard error 11 cycles\", confidence: assumed"));
   EXPECT_THAT(text, Not(HasSubstr("latency")));
   expect_same(read(text),
               set("h100-sxm", {"gpu.sms=140", "gpu.hbm.bandwidth=x2", "gpu.launch.host_sync=5 us",
-                               "gpu.hbm.efficiency=100 %"}));
+                               "gpu.l1.queue=50 cycles", "gpu.hbm.efficiency=100 %"}));
 }
 
 }  // namespace

@@ -97,9 +97,9 @@ reports.
 - `--variants` takes in rows of GPUs whose files have this one as their `base` and no value of their own for what is
   fitted; then every GPU is left out once, too.
 - `--write FILE.yaml` writes the GPU with the fitted values on top of its `base`: `measured`, with the sets and counts of
-  the rows that feel a value as the source; `assumed` what the rows do not tell apart or what stopped at a bound. What no
-  row feels stays as it was. Settings of `--set` are in it too. A fit that a budget or a signal ended reports the best
-  values so far, exits with 4 and writes no file.
+  the rows that feel a value as the source; `assumed` what the rows do not tell apart, what stopped at a bound, or
+  what has a standard error above 20 % of it. What no row has felt stays as it was. Settings of `--set` are in it too.
+  A fit that a budget or a signal ended reports the best values so far, exits with 4 and writes no file.
 
 `--format json` is described by `wavetail schema calibration`. `--jobs` changes nothing but the time it takes; a fit of
 p values predicts all rows at 2p + 1 points a round or a few more, in some three to six rounds, and about as often
