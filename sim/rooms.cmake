@@ -53,7 +53,7 @@ wavetail_room(scenario library host config isa USES nlohmann_json::nlohmann_json
 # floor 9
 wavetail_room(run scenario USES Threads::Threads)
 # floor 10
-wavetail_room(study run USES Threads::Threads)
+wavetail_room(study run USES Threads::Threads Eigen3::Eigen)
 # floor 11
 wavetail_room(report study USES nlohmann_json::nlohmann_json)
 # floor 12

@@ -38,6 +38,7 @@ struct Command {
 [[nodiscard]] int explain(const Words& words);
 [[nodiscard]] int occupancy(const Words& words);
 [[nodiscard]] int validate(const Words& words);
+[[nodiscard]] int calibrate(const Words& words);
 [[nodiscard]] int list(const Words& words);
 [[nodiscard]] int schema(const Words& words);
 

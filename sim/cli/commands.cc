@@ -23,6 +23,8 @@ constexpr std::array kCommands = {
             occupancy},
     Command{"validate", "FILE.csv", "predict every row of a measurement file, and the error",
             validate},
+    Command{"calibrate", "--gpu G FILE.csv ...",
+            "fit values of a GPU to measurements, with uncertainty", calibrate},
     Command{"list", "WHAT",
             "gpus, architectures, workloads, templates, metrics, instructions, mechanisms, "
             "protocols",

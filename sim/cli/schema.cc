@@ -9,6 +9,7 @@
 #include "cli/options.h"
 #include "cli/output.h"
 #include "gpu/keys.h"
+#include "report/calibration.h"
 #include "scenario/keys.h"
 
 namespace wavetail::cli {
@@ -20,14 +21,14 @@ struct Schema {
   std::string (*json)();
 };
 
-constexpr std::array kSchemas = {Schema{"gpu", gpu::schema_json},
-                                 Schema{"scenario", scenario::schema_json},
-                                 Schema{"result", report::result_schema}};
+constexpr std::array kSchemas = {
+    Schema{"gpu", gpu::schema_json}, Schema{"scenario", scenario::schema_json},
+    Schema{"result", report::result_schema}, Schema{"calibration", report::calibration_schema}};
 
 }  // namespace
 
 int schema(const Words& words) {
-  Reader options("schema gpu|scenario|result [options]",
+  Reader options("schema gpu|scenario|result|calibration [options]",
                  "Prints the JSON Schema of a file or of a result.", {.formats = {Format::Json}});
   options.positional("WHAT", 1);
   if (!options.read(words)) { return kOk; }

@@ -26,17 +26,23 @@ run::Control control_of(const Common& common, const std::atomic<bool>* cancelled
   return {.budget = common.budget, .cancelled = cancelled, .trace = false, .jobs = common.jobs};
 }
 
+int exit_code(result::Outcome outcome) {
+  switch (outcome) {
+    case result::Outcome::Complete: return kOk;
+    case result::Outcome::Hang: return kHang;
+    case result::Outcome::OverBudget:
+    case result::Outcome::Interrupted: break;
+  }
+  return kBudget;
+}
+
 int exit_code(const result::RunResult& result) {
   int code = kOk;
   for (const auto& e : result.expect) {
     if (run::is_failure(e.verdict)) { code = kMissed; }
   }
-  const auto ended = [&](result::Outcome o) {
-    if (o == result::Outcome::Hang) { code = std::max<int>(code, kHang); }
-    if (o == result::Outcome::OverBudget || o == result::Outcome::Interrupted) { code = kBudget; }
-  };
-  ended(result.outcome);
-  for (const auto& v : result.variants) { ended(v.outcome); }
+  code = std::max(code, exit_code(result.outcome));
+  for (const auto& v : result.variants) { code = std::max(code, exit_code(v.outcome)); }
   return code;
 }
 

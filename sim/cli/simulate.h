@@ -23,6 +23,7 @@ inline constexpr std::string_view
 // 3 for a hang and 4 for a budget or an interrupt, of the base or a variant; 1 if an expectation
 // was missed.
 [[nodiscard]] int exit_code(const result::RunResult& result);
+[[nodiscard]] int exit_code(result::Outcome outcome);
 
 // Whether the messages of a file that must be refused hold the text that it expects.
 [[nodiscard]] bool refused_as_expected(const scenario::ExpectedError& expected);

@@ -1,13 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "study/validate.h"
 
-#include <fmt/format.h>
-#include <unistd.h>
-
-#include <iostream>
-
 #include "cli/interrupt.h"
 #include "cli/output.h"
+#include "cli/progress.h"
 #include "cli/share.h"
 #include "cli/simulate.h"
 #include "report/html.h"
@@ -25,26 +21,6 @@ std::string render(const study::Validation& v, Format format) {
     case Format::Text: break;
   }
   return report::validation_text(v);
-}
-
-// A bar on one line of the terminal, which the last call wipes.
-void show_progress(std::size_t done, std::size_t total) {
-  constexpr std::size_t kWidth = 40;
-  const std::size_t full = kWidth * done / total;
-  std::cerr << fmt::format("\r[{:<{}}] {} of {} simulations", std::string(full, '#'), kWidth, done,
-                           total);
-  if (done == total) { std::cerr << "\r\033[K"; }
-  std::cerr.flush();
-}
-
-int exit_of(result::Outcome outcome) {
-  switch (outcome) {
-    case result::Outcome::Complete: return kOk;
-    case result::Outcome::Hang: return kHang;
-    case result::Outcome::OverBudget:
-    case result::Outcome::Interrupted: break;
-  }
-  return kBudget;
 }
 
 }  // namespace
@@ -65,11 +41,15 @@ int validate(const Words& words) {
   if (!diagnostics.ok()) { refuse(diagnostics); }
   study::ValidateOptions validate{.load = common.load_options(),
                                   .control = control_of(common, catch_interrupts())};
-  if (isatty(STDERR_FILENO) != 0) { validate.progress = show_progress; }
+  if (shows_progress()) {
+    validate.progress = [](std::size_t done, std::size_t total) {
+      show_progress(done, total, "simulations");
+    };
+  }
   const auto v = study::validate(rows, validate, diagnostics);
   if (!diagnostics.ok()) { refuse(diagnostics); }
   write_result(common.out, render(v, common.format));
-  return exit_of(v.outcome);
+  return exit_code(v.outcome);
 }
 
 }  // namespace wavetail::cli

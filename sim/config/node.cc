@@ -22,6 +22,16 @@ Node* Node::find(std::string_view key) {
   return it == entries.end() ? nullptr : &it->value;
 }
 
+const Node* find_path(const Node& root, std::string_view path) {
+  const Node* node = &root;
+  while (node != nullptr && !path.empty()) {
+    const auto dot = std::min(path.find('.'), path.size());
+    node = node->find(path.substr(0, dot));
+    path.remove_prefix(std::min(dot + 1, path.size()));
+  }
+  return node;
+}
+
 std::string found(const Node& node) {
   switch (node.kind) {
     case Node::Kind::Null: return "nothing";

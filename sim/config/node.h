@@ -40,6 +40,9 @@ struct Entry {
   Node value;
 };
 
+// The node below `root` at a path of keys, as "hbm.latency"; null where there is none.
+[[nodiscard]] const Node* find_path(const Node& root, std::string_view path);
+
 // What a node is, for messages: "a list", "a map of keys", "nothing", "'12 GB'".
 [[nodiscard]] std::string found(const Node& node);
 

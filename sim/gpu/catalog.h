@@ -43,6 +43,12 @@ class Catalog {
                                              const config::Place& place,
                                              config::Diagnostics& diagnostics) const;
 
+  // The file that load() reads.
+  [[nodiscard]] std::optional<std::string> resolve(const std::string& which,
+                                                   const std::string& beside,
+                                                   const config::Place& place,
+                                                   config::Diagnostics& diagnostics) const;
+
   // A file that the user names on the command line may lie anywhere.
   [[nodiscard]] std::optional<Document> load_file(const std::string& file,
                                                   config::Diagnostics& diagnostics) const;
@@ -54,10 +60,6 @@ class Catalog {
                                                   config::Diagnostics& diagnostics) const;
 
  private:
-  [[nodiscard]] std::optional<std::string> resolve(const std::string& which,
-                                                   const std::string& beside,
-                                                   const config::Place& place,
-                                                   config::Diagnostics& diagnostics) const;
   [[nodiscard]] std::optional<Document> load_chain(const std::string& file,
                                                    std::vector<std::string> above,
                                                    config::Diagnostics& diagnostics) const;

@@ -76,13 +76,6 @@ struct SectionReader {
   }
 };
 
-bool is_name(std::string_view text) {
-  constexpr std::string_view
-      kAllowed = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-";
-  return !text.empty() && text.size() <= 64 &&
-         text.find_first_not_of(kAllowed) == std::string_view::npos;
-}
-
 void read_word(const config::MapReader& map, std::string_view key, std::string& out) {
   if (map.read_text(key, out) && !is_name(out)) {
     map.at(key).refuse("letters, digits, '.', '_' and '-' are allowed");
@@ -111,6 +104,13 @@ void read_schema(const config::MapReader& map) {
 }
 
 }  // namespace
+
+bool is_name(std::string_view text) {
+  constexpr std::string_view
+      kAllowed = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-";
+  return !text.empty() && text.size() <= 64 &&
+         text.find_first_not_of(kAllowed) == std::string_view::npos;
+}
 
 std::optional<GpuSpec> read_gpu(const Document& document, config::Diagnostics& diagnostics) {
   const std::size_t before = diagnostics.count();

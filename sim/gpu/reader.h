@@ -34,6 +34,9 @@ struct Document {
 void apply_settings(Document& document, std::span<const config::Setting> settings,
                     config::Diagnostics& diagnostics);
 
+// What a GPU can be called: letters, digits, '.', '_' and '-'.
+[[nodiscard]] bool is_name(std::string_view text);
+
 // Checks everything, cross-field rules included.
 [[nodiscard]] std::optional<GpuSpec> read_gpu(const Document& document,
                                               config::Diagnostics& diagnostics);

@@ -8,10 +8,6 @@ namespace wavetail::report {
 
 namespace {
 
-Json of_type(const char* type) { return {{"type", type}}; }
-
-Json or_null(const char* type) { return {{"type", {type, "null"}}}; }
-
 Json type_of(double) { return of_type("number"); }
 
 Json type_of(std::int64_t) { return of_type("integer"); }
@@ -41,25 +37,17 @@ Json properties(const T& object) {
   return all;
 }
 
-Json object_of(Json props) {
-  Json required = Json::array();
-  for (const auto& [key, value] : props.items()) { required.push_back(key); }
-  return {{"type", "object"}, {"properties", std::move(props)}, {"required", required}};
-}
-
 Json shares() { return {{"type", "object"}, {"additionalProperties", of_type("number")}}; }
 
 Json chain() {
-  const auto link = object_of({{"name", of_type("string")},
-                               {"key", of_type("string")},
-                               {"formula", of_type("string")},
-                               {"inputs", of_type("string")},
-                               {"value", or_null("number")},
-                               {"unit", or_null("string")}});
+  const auto link = object_schema({{"name", of_type("string")},
+                                   {"key", of_type("string")},
+                                   {"formula", of_type("string")},
+                                   {"inputs", of_type("string")},
+                                   {"value", or_null("number")},
+                                   {"unit", or_null("string")}});
   return {{"type", "array"}, {"items", link}};
 }
-
-Json list_of(Json items) { return {{"type", "array"}, {"items", std::move(items)}}; }
 
 Json figures() {
   Json props = {{"schema", {{"const", "wavetail/result/1"}}}};
@@ -67,40 +55,52 @@ Json figures() {
   Json kernel = properties(result::KernelResult{});
   kernel["stall_pct"] = shares();
   kernel["slot_pct"] = shares();
-  kernel["bound"] = object_of(
+  kernel["bound"] = object_schema(
       {{"name", or_null("string")}, {"time_us", or_null("number")}, {"chain", chain()}});
-  props["kernels"] = list_of(object_of(kernel));
-  props["gaps"] = object_of(properties(result::Gaps{}));
+  props["kernels"] = list_schema(object_schema(kernel));
+  props["gaps"] = object_schema(properties(result::Gaps{}));
   props["closed_form"] = chain();
   props["outcome"] = {{"enum", {"complete", "hang", "over_budget", "interrupted"}}};
   props["partial"] = of_type("boolean");
   props["message"] = or_null("string");
   props["weakest_values"] = type_of(std::vector<std::string>{});
   props["warnings"] = type_of(std::vector<std::string>{});
-  props["unfinished"] = list_of(object_of(properties(result::Unfinished{})));
+  props["unfinished"] = list_schema(object_schema(properties(result::Unfinished{})));
   return props;
 }
 
 }  // namespace
 
+Json of_type(const char* type) { return {{"type", type}}; }
+
+Json or_null(const char* type) { return {{"type", {type, "null"}}}; }
+
+Json object_schema(Json properties) {
+  Json required = Json::array();
+  for (const auto& [key, value] : properties.items()) { required.push_back(key); }
+  return {{"type", "object"}, {"properties", std::move(properties)}, {"required", required}};
+}
+
+Json list_schema(Json items) { return {{"type", "array"}, {"items", std::move(items)}}; }
+
 std::string result_schema() {
   Json props = figures();
-  props["expect"] = list_of(
-      object_of({{"path", of_type("string")},
-                 {"wanted", of_type("string")},
-                 {"got", of_type("string")},
-                 {"verdict", {{"enum", {"passed", "failed", "known_miss", "unexpected_pass"}}}},
-                 {"known_miss", or_null("string")},
-                 {"place", or_null("string")}}));
-  props["variants"] = {{"type", "object"}, {"additionalProperties", object_of(figures())}};
+  props["expect"] = list_schema(
+      object_schema({{"path", of_type("string")},
+                     {"wanted", of_type("string")},
+                     {"got", of_type("string")},
+                     {"verdict", {{"enum", {"passed", "failed", "known_miss", "unexpected_pass"}}}},
+                     {"known_miss", or_null("string")},
+                     {"place", or_null("string")}}));
+  props["variants"] = {{"type", "object"}, {"additionalProperties", object_schema(figures())}};
   Json schema = {{"$schema", "https://json-schema.org/draft/2020-12/schema"},
                  {"title", "wavetail/result/1"}};
-  schema.update(object_of(props));
+  schema.update(object_schema(props));
   // Only with --timing.
-  schema["properties"]["simulator"] = object_of({{"wall_s", of_type("number")},
-                                                 {"events", of_type("integer")},
-                                                 {"events_per_s", of_type("number")},
-                                                 {"peak_rss_bytes", of_type("integer")}});
+  schema["properties"]["simulator"] = object_schema({{"wall_s", of_type("number")},
+                                                     {"events", of_type("integer")},
+                                                     {"events_per_s", of_type("number")},
+                                                     {"peak_rss_bytes", of_type("integer")}});
   return text_of(schema);
 }
 

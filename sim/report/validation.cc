@@ -27,24 +27,14 @@ Json json_of(const study::RowResult& r) {
   return json;
 }
 
-Json json_of(const study::Statistics& s) {
-  return {{"n", s.n},
-          {"skipped", s.skipped},
-          {"compared", s.compared},
-          {"mape_pct", maybe(s.mape_pct)},
-          {"median_ape_pct", maybe(s.median_ape_pct)},
-          {"bias_pct", maybe(s.bias_pct)},
-          {"outside_pct", maybe(s.outside_pct)}};
-}
-
 Json json_of(const study::Group& g) {
   Json json = {{"set", g.set}, {"gpu", g.gpu}, {"confidence", g.confidence}};
-  json.update(json_of(g.all));
-  json["tight"] = json_of(g.tight);
+  json.update(statistics_json(g.all));
+  json["tight"] = statistics_json(g.tight);
   json["decades"] = Json::array();
   for (const study::Decade& d : g.decades) {
     Json decade = {{"from_us", number(d.from_us)}, {"to_us", number(d.to_us)}};
-    decade.update(json_of(d.statistics));
+    decade.update(statistics_json(d.statistics));
     json["decades"].push_back(std::move(decade));
   }
   return json;
@@ -54,11 +44,23 @@ std::string cell(const std::optional<double>& value) { return value ? number(*va
 
 }  // namespace
 
+Json statistics_json(const study::Statistics& s) {
+  return {{"n", s.n},
+          {"skipped", s.skipped},
+          {"compared", s.compared},
+          {"mape_pct", maybe(s.mape_pct)},
+          {"median_ape_pct", maybe(s.median_ape_pct)},
+          {"bias_pct", maybe(s.bias_pct)},
+          {"outside_pct", maybe(s.outside_pct)}};
+}
+
 Json validation_json(const study::Validation& v) {
   Json json = {{"schema", "wavetail/validation/1"}, {"rows", Json::array()}};
   for (const study::RowResult& r : v.rows) { json["rows"].push_back(json_of(r)); }
   json["sets"] = Json::object();
-  for (const study::SetStatistics& s : v.sets) { json["sets"][s.set] = json_of(s.statistics); }
+  for (const study::SetStatistics& s : v.sets) {
+    json["sets"][s.set] = statistics_json(s.statistics);
+  }
   json["groups"] = Json::array();
   for (const study::Group& g : v.groups) { json["groups"].push_back(json_of(g)); }
   json["outcome"] = result::name(v.outcome);

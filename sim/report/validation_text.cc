@@ -73,9 +73,35 @@ std::string groups_text(const study::Validation& v) {
 
 std::string value_text(double value) { return unit::significant(value, 4); }
 
-std::string worst_text(const study::Validation& v) {
-  std::vector<const RowResult*> rows;
+// Predictions of rows that nobody has measured, if there are only a few.
+std::string unmeasured_text(const study::Validation& v) {
+  using Align = Table::Align;
+  Table table({{"Not measured", Align::Left},
+               {"GPU", Align::Left},
+               {"kind", Align::Left},
+               {"predicted"},
+               {"unit", Align::Left}});
   for (const RowResult& r : v.rows) {
+    if (r.predicted && !r.row.value) {
+      table.add({r.row.id, r.gpu, r.row.kind, value_text(*r.predicted), r.row.unit});
+    }
+  }
+  return table.rows().empty() ? "" : "\n" + table.text(0);
+}
+
+std::string skipped_rows_text(const study::Validation& v) {
+  std::vector<std::pair<std::string, std::string>> skipped;
+  for (const RowResult& r : v.rows) {
+    if (!r.predicted) { skipped.emplace_back(r.row.id, r.skipped); }
+  }
+  return skipped_text(skipped);
+}
+
+}  // namespace
+
+std::string worst_text(const std::vector<RowResult>& all) {
+  std::vector<const RowResult*> rows;
+  for (const RowResult& r : all) {
     if (r.error_pct) { rows.push_back(&r); }
   }
   std::stable_sort(rows.begin(), rows.end(), [](const RowResult* a, const RowResult* b) {
@@ -105,27 +131,9 @@ std::string worst_text(const study::Validation& v) {
   return "\n" + table.text(0);
 }
 
-// Predictions of rows that nobody has measured, if there are only a few.
-std::string unmeasured_text(const study::Validation& v) {
-  using Align = Table::Align;
-  Table table({{"Not measured", Align::Left},
-               {"GPU", Align::Left},
-               {"kind", Align::Left},
-               {"predicted"},
-               {"unit", Align::Left}});
-  for (const RowResult& r : v.rows) {
-    if (r.predicted && !r.row.value) {
-      table.add({r.row.id, r.gpu, r.row.kind, value_text(*r.predicted), r.row.unit});
-    }
-  }
-  return table.rows().empty() ? "" : "\n" + table.text(0);
-}
-
-std::string skipped_text(const study::Validation& v) {
+std::string skipped_text(const std::vector<std::pair<std::string, std::string>>& skipped) {
   std::map<std::string, std::vector<std::string>> ids;
-  for (const RowResult& r : v.rows) {
-    if (!r.predicted) { ids[r.skipped].push_back(r.row.id); }
-  }
+  for (const auto& [id, reason] : skipped) { ids[reason].push_back(id); }
   std::string text;
   for (const auto& [reason, some] : ids) {
     const std::string rows = some.size() == 1 ? some.front()
@@ -136,10 +144,9 @@ std::string skipped_text(const study::Validation& v) {
   return text.empty() ? "" : "\nSkipped:\n" + text;
 }
 
-}  // namespace
-
 std::string validation_text(const study::Validation& v) {
-  std::string text = groups_text(v) + worst_text(v) + unmeasured_text(v) + skipped_text(v);
+  std::string text = groups_text(v) + worst_text(v.rows) + unmeasured_text(v) +
+                     skipped_rows_text(v);
   if (v.outcome != result::Outcome::Complete) {
     text += fmt::format("\nThis report is partial: {}\n", v.outcome_message);
   }

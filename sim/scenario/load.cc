@@ -254,6 +254,13 @@ std::optional<Study> load_study_text(const std::string& name, std::string text,
   return root ? read_unless_cancelled(*root, name, options, diagnostics) : std::nullopt;
 }
 
+std::optional<gpu::Document> load_gpu_document(const std::string& which, const LoadOptions& options,
+                                               Diagnostics& diagnostics) {
+  GpuSource gpus(options.folders, ".", which);
+  const auto settings = gpu_settings(options.sets, diagnostics);
+  return gpus.document(nullptr, settings, diagnostics);
+}
+
 std::optional<gpu::GpuSpec> load_gpu(const std::string& which, const LoadOptions& options,
                                      Diagnostics& diagnostics) {
   const auto read = [&](const std::vector<std::string>& sets, Diagnostics& into) {

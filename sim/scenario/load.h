@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "config/diagnostics.h"
+#include "gpu/reader.h"
 #include "scenario/scenario.h"
 
 namespace wavetail::scenario {
@@ -38,7 +39,13 @@ struct LoadOptions {
                                                    const LoadOptions& options,
                                                    config::Diagnostics& diagnostics);
 
-// A GPU as `--gpu NAME|FILE --set ...` describes it, without a scenario.
+// The nodes of a GPU as `--gpu NAME|FILE --set ...` describes it. Only what the settings say about
+// themselves is checked.
+[[nodiscard]] std::optional<gpu::Document> load_gpu_document(const std::string& which,
+                                                             const LoadOptions& options,
+                                                             config::Diagnostics& diagnostics);
+
+// The GPU that they describe, without a scenario.
 [[nodiscard]] std::optional<gpu::GpuSpec> load_gpu(const std::string& which,
                                                    const LoadOptions& options,
                                                    config::Diagnostics& diagnostics);

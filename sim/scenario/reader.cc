@@ -206,9 +206,9 @@ std::optional<gpu::Document> GpuSource::load(const std::string& which, bool trus
               : catalog_.load(which, beside_, place, diagnostics);
 }
 
-std::optional<gpu::GpuSpec> GpuSource::read(const config::Node* named,
-                                            std::span<const Setting> settings,
-                                            Diagnostics& diagnostics) {
+std::optional<gpu::Document> GpuSource::document(const config::Node* named,
+                                                 std::span<const Setting> settings,
+                                                 Diagnostics& diagnostics) {
   std::string which = chosen_.value_or("");
   config::Place place = config::place_of_setting("--gpu", which);
   if (!chosen_ && named != nullptr) {
@@ -228,7 +228,14 @@ std::optional<gpu::GpuSpec> GpuSource::read(const config::Node* named,
   if (!known->second) { return std::nullopt; }
   gpu::Document document = *known->second;
   gpu::apply_settings(document, settings, diagnostics);
-  return gpu::read_gpu(document, diagnostics);
+  return document;
+}
+
+std::optional<gpu::GpuSpec> GpuSource::read(const config::Node* named,
+                                            std::span<const Setting> settings,
+                                            Diagnostics& diagnostics) {
+  const auto found = document(named, settings, diagnostics);
+  return found ? gpu::read_gpu(*found, diagnostics) : std::nullopt;
 }
 
 bool GpuSource::chosen() const { return chosen_.has_value(); }

@@ -25,8 +25,12 @@ class GpuSource {
   GpuSource(std::vector<std::string> folders, std::string beside, std::optional<std::string> chosen)
       : catalog_(std::move(folders)), beside_(std::move(beside)), chosen_(std::move(chosen)) {}
 
-  // The spec with the settings below "gpu." applied; `named` is the scenario's `gpu` node, null if
+  // The nodes with the settings below "gpu." applied; `named` is the scenario's `gpu` node, null if
   // absent.
+  [[nodiscard]] std::optional<gpu::Document> document(const config::Node* named,
+                                                      std::span<const config::Setting> settings,
+                                                      config::Diagnostics& diagnostics);
+  // What they say.
   [[nodiscard]] std::optional<gpu::GpuSpec> read(const config::Node* named,
                                                  std::span<const config::Setting> settings,
                                                  config::Diagnostics& diagnostics);

@@ -37,12 +37,26 @@ std::optional<unit::Hertz> stated_clock(const Measurement& row) {
   return unit::Hertz{static_cast<std::int64_t>(mhz * 1e6)};
 }
 
+bool set_the_clock(const std::vector<std::string>& sets) {
+  // clock.l2 is the clock of another domain
+  return std::any_of(sets.begin(), sets.end(), [](const auto& s) {
+    return s.starts_with("gpu.clock.") && !s.starts_with("gpu.clock.l2");
+  });
+}
+
 GpuShelf::GpuShelf(scenario::LoadOptions options, config::Diagnostics& diagnostics)
-    : options_(std::move(options)), diagnostics_(diagnostics), catalog_(options_.folders) {
-  clock_is_set_ = std::any_of(options_.sets.begin(), options_.sets.end(),
-                              [](const auto& s) { return s.starts_with("gpu.clock."); });
+    : options_(std::move(options)),
+      diagnostics_(diagnostics),
+      catalog_(options_.folders),
+      clock_is_set_(set_the_clock(options_.sets)) {
   if (options_.gpu) { chosen_ = read(*options_.gpu); }
 }
+
+GpuShelf::GpuShelf(gpu::GpuSpec chosen, bool clock_is_set, config::Diagnostics& diagnostics)
+    : diagnostics_(diagnostics),
+      catalog_({}),
+      chosen_(std::move(chosen)),
+      clock_is_set_(clock_is_set) {}
 
 std::optional<gpu::GpuSpec> GpuShelf::read(const std::string& file) {
   return scenario::load_gpu(file, options_, diagnostics_);

@@ -20,6 +20,9 @@ class GpuShelf {
   // or in a GPU file, are reported.
   GpuShelf(scenario::LoadOptions options, config::Diagnostics& diagnostics);
 
+  // A GPU that has been read stands for that of every row; `clock_is_set`: at its own clock.
+  GpuShelf(gpu::GpuSpec chosen, bool clock_is_set, config::Diagnostics& diagnostics);
+
   // The row's GPU at the row's clock; Unmapped, with the nearest names, where there is no file of
   // that name or the clock is no clock.
   [[nodiscard]] gpu::GpuSpec for_row(const Measurement& row);
@@ -35,6 +38,9 @@ class GpuShelf {
   std::optional<gpu::GpuSpec> chosen_;
   bool clock_is_set_ = false;
 };
+
+// Whether settings say at which clock the SMs run, so that rows do not.
+[[nodiscard]] bool set_the_clock(const std::vector<std::string>& sets);
 
 // The SM clock that a row states: `clock_mhz` of its parameters, or "... 1755MHz" in its GPU.
 [[nodiscard]] std::optional<unit::Hertz> stated_clock(const Measurement& row);

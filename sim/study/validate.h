@@ -8,11 +8,11 @@
 //                                  diagnostics);
 #pragma once
 
-#include <functional>
 #include <vector>
 
 #include "run/run.h"
 #include "scenario/load.h"
+#include "study/batch.h"
 #include "study/validation.h"
 
 namespace wavetail::study {
@@ -20,8 +20,7 @@ namespace wavetail::study {
 struct ValidateOptions {
   scenario::LoadOptions load;  // `gpu`: in place of every row's own
   run::Control control;        // `jobs` threads; the budget serves all rows together
-  // Told after every simulation, from any thread but one at a time.
-  std::function<void(std::size_t done, std::size_t total)> progress = {};
+  Progress progress = {};
 };
 
 // A row that cannot be predicted comes back with the reason. A budget that ends or an interrupt

@@ -86,6 +86,12 @@ Statistics statistics_of(const Rows& rows) {
   return s;
 }
 
+Statistics statistics_of(const std::vector<RowResult>& rows) {
+  Rows pointers;
+  for (const RowResult& r : rows) { pointers.push_back(&r); }
+  return statistics_of(pointers);
+}
+
 void compare(Validation& v) {
   std::map<std::string, Rows> sets;
   std::map<std::pair<std::string, std::string>, Rows> groups;

@@ -64,5 +64,6 @@ struct Validation {
 void compare(Validation& validation);
 
 [[nodiscard]] Statistics statistics_of(const std::vector<const RowResult*>& rows);
+[[nodiscard]] Statistics statistics_of(const std::vector<RowResult>& rows);
 
 }  // namespace wavetail::study

@@ -8,6 +8,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <nlohmann/json.hpp>
 #include <sstream>
 #include <string>
 
@@ -84,7 +85,7 @@ TEST_F(Cli, UnknownCommandsNameTheNearestAndAll) {
   EXPECT_EQ(r.out, "");
   EXPECT_EQ(r.err,
             "wavetail: unknown command 'chek'; did you mean 'check'?\n"
-            "Commands: run, check, explain, occupancy, validate, list, schema\n");
+            "Commands: run, check, explain, occupancy, validate, calibrate, list, schema\n");
 }
 
 TEST_F(Cli, ValidateExitsAsTheInterfaceSays) {
@@ -106,11 +107,33 @@ TEST_F(Cli, ValidateExitsAsTheInterfaceSays) {
   EXPECT_THAT(cut.out, HasSubstr("This report is partial"));
 }
 
+TEST_F(Cli, CalibrateWritesAGpuThatPredictsWhatItReports) {
+  const std::string
+      fit = "$W calibrate --gpu h100 '" WAVETAIL_SOURCE_DIR
+            "/tests/golden/cli/calibrate.csv' --fit launch.host_launch,launch.host_sync ";
+  const auto json = shell(fit + "--write fitted.yaml --format json --jobs 1");
+  ASSERT_EQ(json.code, 0) << json.err;
+  EXPECT_EQ(json.err, "");
+  const auto rows = nlohmann::json::parse(json.out)["rows"];
+  const auto validated = shell("$W validate '" WAVETAIL_SOURCE_DIR
+                               "/tests/golden/cli/calibrate.csv' --gpu fitted.yaml --format json");
+  const auto again = nlohmann::json::parse(validated.out)["rows"];
+  ASSERT_EQ(rows.size(), 8U);
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    EXPECT_EQ(rows[i]["id"], again[i]["id"]);
+    EXPECT_EQ(rows[i]["predicted"], again[i]["predicted"]);
+    EXPECT_EQ(rows[i]["error_pct"], again[i]["error_pct"]);
+  }
+  EXPECT_EQ(shell(fit + "--format json --jobs 5").out, json.out);
+  EXPECT_EQ(shell(fit + "--write fitted.yaml --out fitted.yaml").code, 2);
+}
+
 TEST_F(Cli, HelpAndVersion) {
   EXPECT_THAT(shell("$W --version").out, StartsWith("wavetail "));
   EXPECT_EQ(shell("$W --help").code, 0);
   EXPECT_EQ(shell("$W").code, 2);
-  for (const auto* command : {"run", "check", "explain", "occupancy", "list", "schema"}) {
+  for (const auto* command :
+       {"run", "check", "explain", "occupancy", "validate", "calibrate", "list", "schema"}) {
     const auto r = shell(std::string("$W ") + command + " --help");
     EXPECT_EQ(r.code, 0) << command;
     EXPECT_THAT(r.out, StartsWith(std::string("Usage: wavetail ") + command));
@@ -304,7 +327,7 @@ TEST_F(Cli, ListsAndSchemas) {
   EXPECT_EQ(shell("$W list gps").err,
             "wavetail list: unknown list 'gps'; did you mean 'gpus'?; there is gpus, "
             "architectures, workloads, templates, metrics, instructions, mechanisms, protocols\n");
-  for (const auto* what : {"gpu", "scenario", "result"}) {
+  for (const auto* what : {"gpu", "scenario", "result", "calibration"}) {
     EXPECT_THAT(shell(std::string("$W schema ") + what).out, HasSubstr("\"$schema\"")) << what;
   }
 }

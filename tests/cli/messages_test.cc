@@ -18,6 +18,8 @@ struct Line {
 
 void PrintTo(const Line& line, std::ostream* out) { *out << line.name; }
 
+const std::string kCalibrate = "calibrate --gpu h100-sxm tests/golden/cli/calibrate.csv ";
+
 const std::array kLines = {
     Line{"set-out-of-range", "run workloads/launch-gaps.yaml --set 'gpu.hbm.bandwidth=0 GB/s'"},
     Line{"set-too-many-lines", "run workloads/launch-gaps.yaml --set gpu.l1.store_lines=1000000"},
@@ -54,6 +56,32 @@ const std::array kLines = {
     Line{
         "too-many-random-events",
         "run tests/golden/cli/large.yaml --set 'kernels.k.program[0].body[0].load.pattern=random'"},
+    Line{"calibrate", kCalibrate + "--fit gpu.launch.host_launch,launch.host_sync "
+                                   "--fit shared_memory.latency --jobs 2"},
+    Line{"calibrate-no-gpu", "calibrate tests/golden/cli/calibrate.csv --fit launch.submit"},
+    Line{"calibrate-no-fit", kCalibrate},
+    Line{"calibrate-unknown-path", kCalibrate + "--fit gpu.launch.host_lunch,hbm.latensy"},
+    Line{"calibrate-no-number", kCalibrate + "--fit gpcs,gpu.sms,clock.mode,clock.sm"},
+    Line{"calibrate-bounds",
+         kCalibrate +
+             "--fit hbm.efficiency=99%:70% --fit hbm.latency=300ns:50GB,l1.latency=33.5cycles "
+             "--fit hbm.efficiency=70%:120%,launch.submit=5us,launch.host_launch=3us:5us,"
+             "tensor.fp4,l2.latency_far=200ns:200ns,l1.queue=1:2:3:4,hbm.row=,hbm.burst "
+             "--fit hbm.banks,hbm.banks"},
+    Line{"calibrate-cannot-vary", kCalibrate + "--fit pipes.fp32.lanes"},
+    Line{"calibrate-no-rows",
+         "calibrate --gpu a100 tests/golden/cli/calibrate.csv --fit launch.submit"},
+    Line{"calibrate-only-variants",
+         "calibrate --gpu h100 - --fit launch.submit < tests/golden/cli/calibrate-h200.csv"},
+    Line{"calibrate-nothing-predicted",
+         "calibrate --gpu rtx4090 tests/golden/cli/calibrate.csv --fit launch.submit"},
+    Line{"calibrate-too-few-rows",
+         "calibrate --gpu h200 tests/golden/cli/calibrate.csv --fit launch.submit,hbm.latency"},
+    Line{"calibrate-write-over-base", kCalibrate + "--fit launch.submit --write h100-sxm.yaml"},
+    Line{"calibrate-write-no-name", kCalibrate + "--fit launch.submit --write 'my gpu.yaml'"},
+    Line{"calibrate-set-breaks-a-rule",
+         kCalibrate + "--fit launch.submit --set gpu.sm.schedulers=3"},
+    Line{"calibrate-max-events", kCalibrate + "--fit launch.submit --max-events 10 --write x.yaml"},
 };
 
 class Messages : public testing::TestWithParam<Line> {};

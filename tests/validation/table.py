@@ -66,6 +66,45 @@ comes from the difference between a short and a long one, a whole number of wave
 ```
 <!-- end of output -->
 
+## Calibration
+
+`wavetail calibrate` fits values of a GPU file to the rows of that GPU that have a measured value and a prediction:
+
+```
+tools/wavetail calibrate --gpu h100-sxm tests/golden/cli/calibrate.csv --fit launch.host_launch,launch.host_sync
+```
+
+It seeks the values with the least sum of squares of the rows' relative errors, (predicted - measured) / |measured|, all
+rows weighted alike. Every error is that of a simulation, the same that `validate --gpu` with `--set` of those values
+reports.
+
+- `--fit` takes paths as `--set` does (`gpu.` may be left out), each with bounds (`=70%:99%`), a start (`=85%`), or both
+  (`=70%:85%:99%`). Values start where the GPU file or `--set` has them. Bounds are the file's `range`, else half and
+  twice the start, within what is allowed.
+- Values move in four significant digits of their start; cycles, counts and bytes in whole steps. A value both of whose
+  neighbours break a rule of GPU files (the lanes of a pipe) is refused: compare such ones by `validate --set`.
+- A simulation jumps a little where one event overtakes another. Slopes are therefore taken over 4 % of a value to each
+  side, one step of its grid at least, and never at a point.
+- The search is Levenberg-Marquardt's. It ends where no value moves by more than 0.1 % of its start, where a step
+  gains less than 0.01 % of the sum, or after 50 rounds. The least that it finds is the nearest one, not the least of all.
+- Standard errors and correlations come from the slopes at the end and the errors that are left, as if predictions were
+  linear in the values and rows independent of each other. Rows of one publication share their faults: the errors with a
+  set left out say more.
+- The report names values that no row feels (a step of 4 % moves no prediction by more than 0.01 %), values that the rows
+  do not tell apart (alike to a correlation of 0.998), and values that stopped at a bound. They have no standard error.
+- *Left out*: for every set, the values are fitted again from the same start to all other sets, and the set is predicted.
+  What only that set feels is then where it began. `--no-cross-validation` saves the time.
+- `--variants` takes in rows of GPUs whose files have this one as their `base` and no value of their own for what is
+  fitted; then every GPU is left out once, too.
+- `--write FILE.yaml` writes the GPU with the fitted values on top of its `base`: `measured`, with the sets and counts of
+  the rows that feel a value as the source; `assumed` what the rows do not tell apart, what stopped at a bound, or
+  what has a standard error above 20 % of it. What no row has felt stays as it was. Settings of `--set` are in it too.
+  A fit that a budget or a signal ended reports the best values so far, exits with 4 and writes no file.
+
+`--format json` is described by `wavetail schema calibration`. `--jobs` changes nothing but the time it takes; a fit of
+p values predicts all rows at 2p + 1 points a round or a few more, in some three to six rounds, and about as often
+again for every set.
+
 ## Accuracy
 
 Some sets were used to find values of the GPU files: the last column says which. Their errors say how well the mechanisms
