@@ -86,6 +86,7 @@ study::CalibrateOptions options_of(const Reader& options, const std::string& fil
   study::CalibrateOptions calibrate{.load = common.load_options(),
                                     .file = file,
                                     .fit = options.get<std::vector<std::string>>("fit"),
+                                    .rows_of = options.text("rows-of"),
                                     .variants = options.has("variants"),
                                     .cross_validate = !options.has("no-cross-validation"),
                                     .control = control_of(common, catch_interrupts())};
@@ -106,6 +107,8 @@ int calibrate(const Words& words) {
                 "the values that are fitted (repeatable)");
   options.own()("write", po::value<std::string>()->value_name("FILE.yaml"),
                 "also write the GPU with the fitted values as a GPU file, called as the file");
+  options.own()("rows-of", po::value<std::string>()->value_name("NAME"),
+                "the GPU that was measured, where --gpu is another file for it");
   options.own()("variants",
                 "also fit to rows of GPUs that have this one as their base and take the fitted "
                 "values from it");

@@ -60,7 +60,7 @@ bool enough_rows(const std::vector<Measurement>& rows, const ChosenRows& chosen,
                  config::Diagnostics& diagnostics) {
   const std::size_t n = chosen.subjects.size();
   if (n >= values && n > 0) { return true; }
-  const std::string& gpu = *options.load.gpu;
+  const std::string& gpu = options.rows_of.empty() ? *options.load.gpu : options.rows_of;
   std::string message;
   if (n == 0 && chosen.others.empty()) {
     message = rows.empty()
@@ -70,6 +70,9 @@ bool enough_rows(const std::vector<Measurement>& rows, const ChosenRows& chosen,
       message += fmt::format(
           "; --variants takes in {}, whose GPUs take the fitted values from this one",
           count_of(static_cast<std::size_t>(chosen.of_variants), "row"));
+    }
+    if (options.rows_of.empty() && gpu::is_file_name(gpu)) {
+      message += "; --rows-of NAME says which of them is meant";
     }
   } else if (n == 0) {
     message = fmt::format("no row of {} can be fitted to{}", gpu, reasons_of(chosen.others));

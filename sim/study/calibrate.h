@@ -28,6 +28,7 @@ struct CalibrateOptions {
   scenario::LoadOptions load;    // `gpu` is needed
   std::string file;              // where the rows come from
   std::vector<std::string> fit;  // as study/parameter.h has it
+  std::string rows_of = {};      // the GPU that was measured; empty: `load.gpu`
   // Rows of GPUs take part whose files have this one as their base and leave it the fitted values.
   bool variants = false;
   bool cross_validate = true;

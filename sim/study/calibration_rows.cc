@@ -26,8 +26,14 @@ class Owners {
         catalog_(options.load.folders),
         entries_(catalog_.entries()),
         name_(text_of(gpu.root, "name")),
-        names_{name_},
         parameters_(parameters) {
+    if (!options.rows_of.empty()) {
+      measured_ = name_in_catalog(options.rows_of).value_or(options.rows_of);
+      names_ = {measured_};
+      return;
+    }
+    measured_ = name_;
+    names_ = {name_};
     if (const config::Node* aliases = gpu.root.find("aliases")) {
       for (const config::Node& alias : aliases->items) { names_.push_back(alias.text); }
     }
@@ -45,15 +51,20 @@ class Owners {
   }
 
  private:
-  // As `validate` finds it among the GPU files; a GPU whose file lies elsewhere goes by its own
-  // names.
+  // As `validate` finds it among the GPU files; a GPU that is none of those goes by its own name
+  // and aliases.
   Found find(const std::string& written) const {
+    const auto name = name_in_catalog(written);
+    if (name ? *name == measured_ : is_named(written)) { return {Owner::Gpu, chosen_}; }
+    const std::string file = name ? *catalog_.find(written) : "";
+    return {name && takes_values(file) ? Owner::Variant : Owner::Other, file};
+  }
+
+  std::optional<std::string> name_in_catalog(const std::string& written) const {
     const auto file = catalog_.find(written);
-    if (!file) { return {is_named(written) ? Owner::Gpu : Owner::Other, chosen_}; }
     const auto entry = std::find_if(entries_.begin(), entries_.end(),
-                                    [&](const auto& e) { return e.file == *file; });
-    if (entry != entries_.end() && entry->name == name_) { return {Owner::Gpu, chosen_}; }
-    return {takes_values(*file) ? Owner::Variant : Owner::Other, *file};
+                                    [&](const auto& e) { return file && e.file == *file; });
+    return entry == entries_.end() ? std::nullopt : std::optional(entry->name);
   }
 
   bool is_named(const std::string& written) const {
@@ -72,11 +83,12 @@ class Owners {
     });
   }
 
-  std::string chosen_;
+  std::string chosen_;  // as --gpu has it
   gpu::Catalog catalog_;
   std::vector<gpu::CatalogEntry> entries_;
-  std::string name_;
-  std::vector<std::string> names_;  // with the aliases
+  std::string name_;                // of the chosen one
+  std::string measured_;            // the name of the GPU whose rows are its rows
+  std::vector<std::string> names_;  // of that one, with its aliases
   const std::vector<Parameter>& parameters_;
   std::map<std::string, Found> known_;
 };

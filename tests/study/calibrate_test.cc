@@ -5,9 +5,12 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <atomic>
 #include <cmath>
+#include <filesystem>
+#include <fstream>
 
 #include "study/rows.h"
 
@@ -189,6 +192,27 @@ TEST(Calibrate, TakesInRowsOfGpusThatShareTheValue) {
   // the H200 has an efficiency of its own
   o.fit = {"hbm.efficiency", "launch.host_launch"};
   EXPECT_EQ(calibrated(rows, o).rows.size(), 6U);
+}
+
+// Rows of an H200 can be rows of a file that was written for it.
+TEST(Calibrate, GoesOnFromAGpuThatItHasWritten) {
+  const auto rows = measured(launches("H200"), {"gpu.launch.host_launch=3.1 us"}, 0.01);
+  CalibrateOptions o = options({"launch.host_launch"}, "h200-sxm");
+  const Calibration first = calibrated(rows, o);
+  config::Diagnostics diagnostics;
+  const auto text = calibrated_gpu(first, o, "mine", diagnostics);
+  const auto file = std::filesystem::temp_directory_path() /
+                    ("wavetail-mine-" + std::to_string(::getpid()) + ".yaml");
+  std::ofstream(file) << *text;
+  CalibrateOptions next = options({"launch.host_launch"}, file.string());
+  (void)calibrate(rows, next, diagnostics);
+  EXPECT_THAT(diagnostics.render(), HasSubstr("there are rows of H200; --rows-of NAME says which"));
+  next.rows_of = "H200-SXM (141 GB)";
+  const Calibration second = calibrated(rows, next);
+  std::filesystem::remove(file);
+  EXPECT_EQ(second.gpu, "mine");
+  EXPECT_EQ(second.rows.size(), 6U);
+  EXPECT_EQ(second.start.mape_pct, first.fitted.mape_pct);
 }
 
 TEST(Calibrate, ResultsDoNotDependOnThreads) {

@@ -99,7 +99,8 @@ reports.
 - `--write FILE.yaml` writes the GPU with the fitted values on top of its `base`: `measured`, with the sets and counts of
   the rows that feel a value as the source; `assumed` what the rows do not tell apart, what stopped at a bound, or
   what has a standard error above 20 % of it. What no row has felt stays as it was. Settings of `--set` are in it too.
-  A fit that a budget or a signal ended reports the best values so far, exits with 4 and writes no file.
+  It is called as the file. To go on from it: `--gpu FILE.yaml --rows-of H200-SXM`, whose rows are then its rows.
+- A fit that a budget or a signal ended reports the best values so far, exits with 4 and writes no file.
 
 `--format json` is described by `wavetail schema calibration`. `--jobs` changes nothing but the time it takes; a fit of
 p values predicts all rows at 2p + 1 points a round or a few more, in some three to six rounds, and about as often
