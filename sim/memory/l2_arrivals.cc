@@ -95,7 +95,7 @@ void System::serve_word(Time at, std::int64_t page, std::uint32_t frame, int wor
     where = chunk == known + 1 ? after(where, chunk) : place(chunk);
     known = chunk;
     const auto slot = slices_[slice_of_channel_[where.channel]].reserve(
-        at, timing_.slice[static_cast<std::size_t>(std::popcount(sectors))]);
+        at, timing_.slice[static_cast<std::size_t>(kSectorsPerHalf * std::popcount(bursts(sectors)))]);
     served.taken = std::max(served.taken, slot.start);
     Time ready = slot.end;
     if (missing != 0) {
