@@ -53,7 +53,7 @@ void Machine::start(Launch& launch) {
     return;
   }
   const Replay::Held held = Replay::held(launch, memory_.l2());
-  for (const memory::L2Directory::Census& array : held) {
+  for (const memory::L2::Census& array : held) {
     launch.l2_bytes_at_start += array.lines * memory::kLineBytes;
   }
   if (options_.replay) {

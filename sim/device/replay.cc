@@ -7,18 +7,18 @@
 namespace wavetail::device {
 
 using memory::kPageBytes;
-using memory::L2Directory;
+using memory::L2;
 
 namespace {
 
-L2Directory::Range pages_of(const sm::Launch& launch, std::size_t array) {
+L2::Range pages_of(const sm::Launch& launch, std::size_t array) {
   const std::int64_t first = launch.array_base[array] / kPageBytes;
   const std::int64_t bytes = launch.kernel->arrays[array].bytes.count();
   return {first, first + (bytes + kPageBytes - 1) / kPageBytes};
 }
 
-std::vector<L2Directory::Range> ranges_of(const sm::Launch& launch) {
-  std::vector<L2Directory::Range> ranges;
+std::vector<L2::Range> ranges_of(const sm::Launch& launch) {
+  std::vector<L2::Range> ranges;
   for (std::size_t a = 0; a < launch.array_base.size(); ++a) {
     ranges.push_back(pages_of(launch, a));
   }
@@ -37,13 +37,13 @@ std::int64_t step_of(std::int64_t n, std::int64_t coarse) {
 
 // In which partition each page of a small array lies, or how many do in each; beyond some hundred
 // pages that is the same for every copy.
-void add_sides(Replay::Key& key, const memory::System& memory, L2Directory::Range pages) {
+void add_sides(Replay::Key& key, const L2& l2, L2::Range pages) {
   constexpr std::int64_t kFew = 8, kMany = 1024;
   const std::int64_t n = pages.last - pages.first;
-  if (memory.partitions() == 1 || n > kMany) { return; }
-  std::vector<std::int64_t> in(static_cast<std::size_t>(memory.partitions()), 0);
+  if (l2.partitions() == 1 || n > kMany) { return; }
+  std::vector<std::int64_t> in(l2.partitions(), 0);
   for (std::int64_t page = pages.first; page < pages.last; ++page) {
-    const std::uint64_t side = memory.partition_of(page);
+    const std::uint64_t side = l2.home_of(page);
     ++in[side];
     if (n <= kFew) { key.push_back(static_cast<std::int64_t>(side)); }
   }
@@ -54,27 +54,26 @@ void add_sides(Replay::Key& key, const memory::System& memory, L2Directory::Rang
 
 }  // namespace
 
-Replay::Held Replay::held(const sm::Launch& launch, const L2Directory& l2) {
+Replay::Held Replay::held(const sm::Launch& launch, const L2& l2) {
   return l2.census(ranges_of(launch));
 }
 
 Replay::Key Replay::key(const sm::Launch& launch, memory::System& memory, const Held& held) {
-  const L2Directory& l2 = memory.l2();
+  const L2& l2 = memory.l2();
   const std::int64_t coarse = std::max<std::int64_t>(1, l2.capacity_lines() / 256);
   Key key{launch.kernel_index, rounded(l2.lines(), coarse),
           rounded(l2.dirty_sectors(), 4 * coarse)};
-  for (const L2Directory::Census& array : held) {
+  for (const L2::Census& array : held) {
     key.push_back(step_of(array.lines, coarse));
     key.push_back(step_of(array.dirty_sectors, 4 * coarse));
   }
   for (std::size_t a = 0; a < launch.array_base.size(); ++a) {
-    if (launch.kernel->arrays[a].per_launch) { add_sides(key, memory, pages_of(launch, a)); }
+    if (launch.kernel->arrays[a].per_launch) { add_sides(key, l2, pages_of(launch, a)); }
   }
   return key;
 }
 
-std::optional<Replay::Repeated> Replay::repeat(const Key& key, sm::Launch& launch,
-                                               L2Directory& l2) const {
+std::optional<Replay::Repeated> Replay::repeat(const Key& key, sm::Launch& launch, L2& l2) const {
   const auto found = records_.find(key);
   if (found == records_.end()) { return std::nullopt; }
   const Record& r = *found->second;
@@ -84,24 +83,23 @@ std::optional<Replay::Repeated> Replay::repeat(const Key& key, sm::Launch& launc
     launch.presence[sm].reached = r.reached[sm];
   }
   for (const ArrayPages& p : r.left) {
-    l2.restore({launch.array_base[p.array] / kPageBytes + p.page, p.valid, p.dirty});
+    l2.restore({{launch.array_base[p.array] / kPageBytes + p.page, p.valid, p.dirty}, p.from_home});
   }
   // What the launch displaced was written back by the earlier one's account.
-  l2.shrink(L2Directory::kNoFrame, [](std::int64_t, const L2Directory::Sectors&) {});
+  l2.trim();
   return r.times;
 }
 
-void Replay::remember(const Key& key, const sm::Launch& launch, unit::Time now,
-                      const L2Directory& l2) {
+void Replay::remember(const Key& key, const sm::Launch& launch, unit::Time now, const L2& l2) {
   Record r;
   r.times = {launch.ended - launch.started, now - launch.ended};
   r.counters = launch.counters;
   for (const sm::Presence& p : launch.presence) { r.reached.push_back(p.reached); }
-  const std::vector<L2Directory::Range> ranges = ranges_of(launch);
-  for (const L2Directory::PageState& s : l2.pages_within(ranges)) {
+  const std::vector<L2::Range> ranges = ranges_of(launch);
+  for (const L2::PageState& s : l2.pages_within(ranges)) {
     for (std::size_t a = 0; a < ranges.size(); ++a) {
       if (s.page >= ranges[a].first && s.page < ranges[a].last) {
-        r.left.push_back({a, s.page - ranges[a].first, s.valid, s.dirty});
+        r.left.push_back({a, s.page - ranges[a].first, s.from_home, s.valid, s.dirty});
       }
     }
   }

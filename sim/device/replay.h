@@ -13,7 +13,7 @@
 #include <optional>
 #include <vector>
 
-#include "memory/l2_directory.h"
+#include "memory/l2.h"
 #include "memory/system.h"
 #include "sm/launch.h"
 
@@ -23,10 +23,10 @@ class Replay {
  public:
   using Key = std::vector<std::int64_t>;
 
-  using Held = std::vector<memory::L2Directory::Census>;
+  using Held = std::vector<memory::L2::Census>;
 
   // What L2 holds of each of the launch's arrays.
-  [[nodiscard]] static Held held(const sm::Launch& launch, const memory::L2Directory& l2);
+  [[nodiscard]] static Held held(const sm::Launch& launch, const memory::L2& l2);
 
   // What the launch meets.
   [[nodiscard]] static Key key(const sm::Launch& launch, memory::System& memory, const Held& held);
@@ -39,24 +39,24 @@ class Replay {
   // How long an earlier identical launch took, if there was one; books its counters on `launch`
   // and puts the launch's lines into L2 as the earlier one left them.
   [[nodiscard]] std::optional<Repeated> repeat(const Key& key, sm::Launch& launch,
-                                               memory::L2Directory& l2) const;
+                                               memory::L2& l2) const;
 
   // Remembers a launch that is complete at `now` and was alone all the time.
-  void remember(const Key& key, const sm::Launch& launch, unit::Time now,
-                const memory::L2Directory& l2);
+  void remember(const Key& key, const sm::Launch& launch, unit::Time now, const memory::L2& l2);
 
  private:
   struct ArrayPages {
     std::size_t array;
     std::int64_t page;  // relative to the array
-    memory::L2Directory::Sectors valid, dirty;
+    std::uint64_t from_home;
+    memory::Sectors valid, dirty;
   };
 
   struct Record {
     Repeated times;
     result::Counters counters;
     std::vector<bool> reached;     // by SM
-    std::vector<ArrayPages> left;  // in L2 afterwards, oldest first
+    std::vector<ArrayPages> left;  // in L2 afterwards, oldest of a partition first
   };
 
   std::map<Key, std::shared_ptr<const Record>> records_;  // shared between copies of a Replay

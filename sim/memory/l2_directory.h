@@ -1,17 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the L2 holds: tags, valid and dirty sectors, and when lines under way will be there. Tags
-// are kept per 4 KiB page with a bitmap of its 128 sectors; the capacity is counted in 128-byte
-// lines and the least recently used page leaves first; pages used within the last sixteenth of a
-// turnover of the whole cache count as equally recent. For dense streams this is what a
-// set-associative LRU with evenly interleaved sets does, at a tenth of the look-ups (tests/oracle
-// compares the two).
+// What one partition of the L2 holds: tags, valid and dirty sectors, and when lines under way will
+// be there. Tags are kept per 4 KiB page with a bitmap of its 128 sectors. Pages go round the sets,
+// each round from a hashed one on. A set has room for sixteen pages' worth of 128-byte lines; a
+// line is as old as twelfths of the set have become newer since it was last used, and the oldest
+// leave first: what a set-associative LRU of sixteen lines does, at a fraction of the look-ups
+// (tests/oracle compares the two).
 #pragma once
 
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <utility>
 #include <vector>
 
+#include "memory/divider.h"
 #include "memory/page_table.h"
 #include "unit/quantity.h"
 
@@ -22,17 +24,20 @@ using unit::Time;
 inline constexpr int kPageBytes = 4096;
 inline constexpr int kLinesPerPage = 32;
 
+using Sectors = std::array<std::uint64_t, 2>;  // one bit per 32 B sector of a page
+
+[[nodiscard]] std::int64_t lines_of(const Sectors& s);
+[[nodiscard]] std::int64_t sectors_of(const Sectors& s);
+
 class L2Directory {
  public:
-  using Sectors = std::array<std::uint64_t, 2>;  // one bit per 32 B sector of a page
-  static constexpr int kLinesPerFill = 4;        // lines whose fills are timed together
+  static constexpr int kLinesPerFill = 4;  // lines whose fills are timed together
   static constexpr std::uint32_t kNoFrame = PageTable::kAbsent;
 
-  explicit L2Directory(std::int64_t capacity_lines);
+  // One of `partitions` alike; of so many consecutive pages each has one at home (l2.h).
+  explicit L2Directory(std::int64_t capacity_lines, std::int64_t partitions = 1);
 
-  // The frame of `page`, made the most recently used; kNoFrame if nothing of the page is held.
-  [[nodiscard]] std::uint32_t find(std::int64_t page);
-  // As find, but claims a frame if there is none.
+  // The frame of `page`, an empty one if nothing of it is held.
   [[nodiscard]] std::uint32_t find_or_claim(std::int64_t page);
 
   // Brings the page's frame into the host's cache.
@@ -47,8 +52,24 @@ class L2Directory {
   // The valid sectors of the page.
   [[nodiscard]] const Sectors& valid(std::uint32_t frame) const { return frames_[frame].valid; }
 
-  // Marks sectors of word 0 or 1 of the page's bitmap valid, and some of them dirty.
+  // The same of a page that may be absent.
+  [[nodiscard]] Sectors held(std::int64_t page) const {
+    const std::uint32_t frame = table_.find(page);
+    return frame == kNoFrame ? Sectors{} : frames_[frame].valid;
+  }
+
+  // The lines of these sectors of word 0 or 1 of the page's bitmap are used now.
+  void touch(std::uint32_t frame, int word, std::uint64_t sectors) {
+    const std::uint64_t age = frames_[frame].age[static_cast<std::size_t>(word)];
+    if (age != 0) { make_newest(frame, word, age & whole_lines_of(sectors)); }
+  }
+
+  // Marks sectors of word 0 or 1 of the page's bitmap valid, and some of them dirty; their lines
+  // are used now.
   void install(std::uint32_t frame, int word, std::uint64_t sectors, std::uint64_t dirty);
+
+  // Forgets sectors of a page, if they are held: they were written elsewhere.
+  void invalidate(std::int64_t page, const Sectors& sectors);
 
   // When the last fill under way for the group of kLinesPerFill lines is there; in the past if none
   // is.
@@ -61,40 +82,52 @@ class L2Directory {
     ready = std::max(ready, t);
   }
 
-  // Evicts until the capacity holds, a group of kLinesPerFill lines of the oldest page at a time;
-  // calls written_back(page, dirty sectors) where some are dirty. `keep` is never evicted.
-  template <class WrittenBack>
-  void shrink(std::uint32_t keep, WrittenBack&& written_back) {
-    while (lines_ > capacity_) {
-      const std::uint32_t victim = oldest_ == keep ? frames_[keep].newer : oldest_;
-      if (victim == kNoFrame) { return; }
-      const Sectors dirty = evict_group(victim);
-      if ((dirty[0] | dirty[1]) != 0) { written_back(frames_[victim].page, dirty); }
-      if (empty(victim)) { drop(victim); }
+  // The same for every group that has one of `sectors`.
+  void set_ready(std::uint32_t frame, const Sectors& sectors, Time t) {
+    for (int group = 0; group < kLinesPerPage / kLinesPerFill; ++group) {
+      const std::uint64_t word = sectors[static_cast<std::size_t>(group >> 2)];
+      if ((word >> (16 * (group & 3)) & 0xffff) != 0) { set_ready(frame, group, t); }
     }
   }
 
-  // A page as a snapshot sees it, oldest first.
+  // The page's set holds more than it has room for.
+  [[nodiscard]] bool overfull(std::uint32_t frame) const {
+    return sets_[frames_[frame].set].overfull();
+  }
+
+  // Evicts until the set of `keep` holds what it has room for, the oldest lines first; calls
+  // written_back(page, dirty sectors) where some are dirty. Nothing of `keep` is evicted.
+  template <class WrittenBack>
+  void shrink(std::uint32_t keep, WrittenBack&& written_back) {
+    shrink_set(frames_[keep].set, keep, written_back);
+  }
+
+  // Evicts, without writing back, until all sets hold what they have room for.
+  void trim();
+
+  // A page as a snapshot sees it.
   struct PageState {
-    std::int64_t page;
-    Sectors valid, dirty;
+    std::int64_t page = 0;
+    Sectors valid{}, dirty{}, age{};  // four bits per line of each
   };
 
   struct Range {  // half-open, in pages
     std::int64_t first, last;
   };
 
-  // The pages that lie in one of the ranges, from the least to the most recently used.
+  // The pages that lie in one of the ranges, by address.
   [[nodiscard]] std::vector<PageState> pages_within(const std::vector<Range>& ranges) const;
-  // Puts a page into exactly this state and makes it the most recently used.
+  // Puts a page into exactly this state.
   void restore(const PageState& state);
 
-  struct Census {
-    std::int64_t lines = 0, dirty_sectors = 0;
-  };
-
-  // Lines held and sectors dirty within each range.
-  [[nodiscard]] std::vector<Census> census(const std::vector<Range>& ranges) const;
+  // Calls f(range, page, valid sectors, dirty sectors) for every page held that lies in one of the
+  // ranges. Its work is that of the ranges or of the directory, whichever is smaller.
+  template <class F>
+  void for_each_within(const std::vector<Range>& ranges, F&& f) const {
+    for_each_frame_within(ranges, [&](std::size_t r, std::uint32_t n) {
+      f(r, frames_[n].page, frames_[n].valid, frames_[n].dirty);
+    });
+  }
 
   // Fills the whole cache with lines of addresses that no array uses.
   void fill_with_strangers(bool dirty);
@@ -106,40 +139,90 @@ class L2Directory {
   [[nodiscard]] std::int64_t capacity_lines() const { return capacity_; }
 
  private:
-  // Two lines of the host's cache.
+  static constexpr int kTurnover = 12;  // ages in which a set is filled once
+
+  struct Set {
+    std::int64_t lines = 0, capacity = 0;
+    std::int64_t moved = 0;  // lines that became the newest since ages were last counted up
+    std::vector<std::uint32_t> frames;
+
+    [[nodiscard]] bool overfull() const { return lines > capacity; }
+  };
+
+  // Two lines of the host's cache; the second one is needed for hits under a fill only.
   struct alignas(128) Frame {
     std::int64_t page = -1;  // -1: free
-    std::uint32_t older = kNoFrame, newer = kNoFrame;
-    Sectors valid{}, dirty{};
-    std::int64_t used = 0;  // claims of frames before it was last made the newest
-    std::int64_t rank = 0;  // in the order from the oldest to the newest
+    std::uint32_t set = 0;
+    Sectors valid{}, dirty{}, age{};
     alignas(64) std::array<Time, kLinesPerPage / kLinesPerFill> ready{};
   };
 
-  // Takes the lowest group of lines out of the page; returns its dirty sectors.
-  Sectors evict_group(std::uint32_t frame);
-
-  [[nodiscard]] bool empty(std::uint32_t frame) const {
-    return (frames_[frame].valid[0] | frames_[frame].valid[1]) == 0;
+  // All four bits of every line that has one of them set.
+  [[nodiscard]] static std::uint64_t whole_lines_of(std::uint64_t sectors) {
+    sectors |= sectors >> 1;
+    return ((sectors | sectors >> 2) & 0x1111111111111111ULL) * 15;
   }
 
-  // Calls f(range, frame) for every frame with a page in one of the ranges. Its
-  // work is that of the ranges or of the directory, whichever is smaller.
-  template <class F>
-  void for_each_within(const std::vector<Range>& ranges, F&& f) const;
-
-  void unlink(std::uint32_t frame);
-  void make_newest(std::uint32_t frame);
+  [[nodiscard]] std::uint32_t set_of(std::int64_t page) const;
+  void add_lines(std::uint32_t frame, std::int64_t lines);
+  void make_newest(std::uint32_t frame, int word, std::uint64_t ages);
+  void move_lines(std::uint32_t set, std::int64_t lines);
+  [[nodiscard]] int oldest_age(const Set& set, std::uint32_t keep) const;
+  Sectors evict(std::uint32_t frame, int age, std::int64_t most);
   void drop(std::uint32_t frame);
 
+  template <class WrittenBack>
+  void shrink_set(std::uint32_t number, std::uint32_t keep, WrittenBack&& written_back);
+
+  template <class F>
+  void for_each_frame_within(const std::vector<Range>& ranges, F&& f) const {
+    const auto frames = static_cast<std::int64_t>(frames_.size() - free_frames_.size());
+    for (std::size_t r = 0; r < ranges.size(); ++r) {
+      const auto [first, last] = ranges[r];
+      if (last - first < frames) {
+        for (std::int64_t page = first; page < last; ++page) {
+          const std::uint32_t frame = table_.find(page);
+          if (frame != kNoFrame) { f(r, frame); }
+        }
+        continue;
+      }
+      for (std::uint32_t n = 0; n < frames_.size(); ++n) {
+        if (frames_[n].page >= first && frames_[n].page < last) { f(r, n); }
+      }
+    }
+  }
+
   std::int64_t capacity_;
-  std::int64_t claims_ = 0, equally_recent_;
-  std::int64_t ranks_ = 0;  // given so far
   std::int64_t lines_ = 0, dirty_sectors_ = 0;
   PageTable table_;
   std::vector<Frame> frames_;
   std::vector<std::uint32_t> free_frames_;
-  std::uint32_t oldest_ = kNoFrame, newest_ = kNoFrame;
+  Divider partitions_, sets_divider_;
+  std::vector<Set> sets_;
 };
+
+// A look through the set pays for several lines, for more where a set is made of many pages.
+template <class WrittenBack>
+void L2Directory::shrink_set(std::uint32_t number, std::uint32_t keep, WrittenBack&& written_back) {
+  constexpr std::int64_t kAtOnce = 16;
+  Set& set = sets_[number];
+  while (set.overfull()) {
+    const int age = oldest_age(set, keep);
+    if (age < 0) { return; }
+    std::int64_t left = std::max<std::int64_t>(kAtOnce,
+                                               static_cast<std::int64_t>(set.frames.size()) / 8);
+    for (std::size_t n = 0; n < set.frames.size() && left > 0;) {
+      const std::uint32_t frame = set.frames[n];
+      if (frame != keep) {
+        const std::int64_t before = set.lines, page = frames_[frame].page;
+        const Sectors dirty = evict(frame, age, left);
+        left -= before - set.lines;
+        if ((dirty[0] | dirty[1]) != 0) { written_back(page, dirty); }
+        if (frames_[frame].page != page) { continue; }  // it is gone, another one has its place
+      }
+      ++n;
+    }
+  }
+}
 
 }  // namespace wavetail::memory

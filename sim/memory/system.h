@@ -21,7 +21,7 @@
 #include "event/wheel.h"
 #include "memory/in_flight.h"
 #include "memory/l1.h"
-#include "memory/l2_directory.h"
+#include "memory/l2.h"
 #include "memory/shape.h"
 #include "memory/tags.h"
 #include "memory/timing.h"
@@ -168,16 +168,7 @@ class System {
   // Sizes SM `sm`'s L1; forgets its contents.
   void resize_l1(std::uint16_t sm, std::int64_t lines) { l1_[sm].resize(lines); }
 
-  // The L2 partition, from 0, in which a page lies.
-  [[nodiscard]] std::uint64_t partition_of(std::int64_t page) const {
-    return partitions_.remainder(mix(static_cast<std::uint64_t>(page)) >> 20);
-  }
-
-  [[nodiscard]] std::int64_t partitions() const {
-    return static_cast<std::int64_t>(partitions_.divisor());
-  }
-
-  [[nodiscard]] L2Directory& l2() { return l2_; }
+  [[nodiscard]] L2& l2() { return l2_; }
 
   [[nodiscard]] const Timing& timing() const { return timing_; }
 
@@ -236,31 +227,51 @@ class System {
   void give_own_shape(std::uint32_t id, const Shape& shape);
   void depend_on(std::uint32_t other, std::uint32_t id);
   void send(std::uint32_t id, Time arrives, int count, SmNotice notice);
-  void load_arrives(std::uint32_t id, const Request& r, int n, bool far);
+  void load_arrives(std::uint32_t id, const Request& r, int n, bool at_home);
   Time store_arrives(const Request& r, int n, bool far);
   [[nodiscard]] Time arrival(const Request& r, int n, bool far) const;
 
+  // Times at the partition that was asked.
   struct Served {
     Time taken;             // the last slice has turned to its piece
     Time first{INT64_MAX};  // the first piece has its data at its slice
     Time last;              // the last one has
+
+    void add(const Served& other, Duration later) {
+      taken = std::max(taken, other.taken + later);
+      first = std::min(first, other.first + later);
+      last = std::max(last, other.last + later);
+    }
   };
 
-  void serve_word(Time at, std::int64_t page, std::uint32_t frame, int word, std::uint64_t wanted,
-                  std::uint64_t fetched, result::Counters& counters, Served& served);
-  void serve_read(Time at, std::int64_t page, const L2Directory::Sectors& touched,
-                  result::Counters& counters, Served& served);
-  Time write_back(Time at, std::int64_t page, const L2Directory::Sectors& dirty,
-                  result::Counters& counters);
-  Time make_room(Time at, std::uint32_t keep, result::Counters& counters);
+  // Sectors of a page that lies in one partition.
+  struct Held {
+    std::int64_t page = 0;
+    std::uint64_t side = 0;
+    std::uint32_t frame = 0;
+  };
+
+  Held hold(std::int64_t page, std::uint64_t side) {
+    return {page, side, l2_.partition(side).find_or_claim(page)};
+  }
+
+  void serve(Time at, const Held& held, const Sectors& wanted, const Sectors& fetched,
+             result::Counters& counters, Served& served);
+  void read_home(Time at, const Held& held, const Sectors& touched, result::Counters& counters,
+                 Served& served);
+  void read(Time at, bool at_home, std::uint64_t reader, std::int64_t page, const Sectors& touched,
+            result::Counters& counters, Served& served);
+  void write(Time at, std::int64_t page, const Sectors& touched, const Sectors& covered,
+             result::Counters& counters, Served& served);
+  Time write_back(Time at, std::int64_t page, const Sectors& dirty, result::Counters& counters);
+  Time make_room(Time at, const Held& keep, result::Counters& counters);
   Time way_back(const Request& r, int n, Time first, Time last);
   void resolve(std::uint32_t id, Time done);
   std::uint32_t new_bulk(const BulkAccess& access);
-  void send_to_l2(std::uint32_t id, SmNotice notice, Time departs);
-  void serve_page(std::int64_t page, std::uint32_t frame, const L2Directory::Sectors& wanted,
-                  const L2Directory::Sectors& fetched, result::Counters& counters, Served& served);
+  void send_to_l2(std::uint32_t id, SmNotice notice, Time departs, bool far);
   void part_arrived(std::uint32_t id, Time ready);
   [[nodiscard]] bool is_far(std::uint16_t sm, std::int64_t line) const;
+  [[nodiscard]] bool must_go_home(std::uint16_t sm, std::int64_t page, const Sectors& wanted) const;
 
   // Where an interleave unit lives.
   struct Place {
@@ -278,10 +289,11 @@ class System {
   Timing timing_;
   TagBanks tags_;
   int chunk_shift_;  // line number >> chunk_shift_ = interleave unit
-  Divider channels_divider_, chunks_per_row_, partitions_;
+  Divider channels_divider_, chunks_per_row_;
+  std::size_t slices_per_side_;
   std::vector<std::uint16_t> slice_of_channel_, gpc_of_sm_, side_of_sm_;
   std::vector<L1> l1_;
-  L2Directory l2_;
+  L2 l2_;
   std::vector<event::Server> slices_, egress_;
   std::vector<event::Calendar> ingress_, gpc_ingress_;
   std::vector<HbmChannel> channels_;
