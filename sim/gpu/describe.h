@@ -84,9 +84,12 @@ void describe(V&& v, L1Spec& l) {
   v("sector", l.sector, {"32 B", "32 B"}, "fill granularity");
   v("ways", l.ways, {"1", "4096"}, "associativity");
   v("bandwidth", l.bandwidth, {"1 B/clk", "4096 B/clk"}, "data returned per SM");
-  v("tags_per_cycle", l.tags_per_cycle, {"1", "64"}, "lines looked up per cycle");
+  v("tag_banks", l.tag_banks, {"1", "64"},
+    "banks of tags, each looks up one line per cycle; a power of two");
+  v("pending", Real{l.pending, unit::Dimension::Fraction}, {"0.1 %", "100 %"},
+    "share of L1's lines that may wait for a fill at once; what finds no place goes on without one");
   v("in_flight_lines", l.in_flight_lines, {"1", "1048576"},
-    "lines that may wait for their fill, per SM");
+    "lines of loads that may be on their way without a place in L1, per SM");
   v("store_lines", l.store_lines, {"1", "1048576"},
     "lines of stores that may be on their way to L2, per SM");
   v("queue", l.queue, {"1 cycle", "10000 cycles"},

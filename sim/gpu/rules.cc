@@ -98,6 +98,8 @@ void check_memory(const GpuSpec& spec, Rules& rules) {
   rules.require(spec.hbm.latency > spec.l2.latency_near, "hbm.latency",
                 "it contains the way through L2 and must exceed l2.latency_near (" +
                     unit::print(spec.l2.latency_near) + ")");
+  rules.require((spec.l1.tag_banks & (spec.l1.tag_banks - 1)) == 0, "l1.tag_banks",
+                "it must be a power of two");
   rules.require(spec.hbm.interleave.count() % spec.hbm.burst.count() == 0, "hbm.interleave",
                 "it must be a multiple of hbm.burst (" + unit::print(spec.hbm.burst) + ")");
   const auto interleave = static_cast<std::uint64_t>(spec.hbm.interleave.count());

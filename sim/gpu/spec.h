@@ -85,8 +85,9 @@ struct L1Spec {
   Bytes sector;    // fill granularity
   std::int64_t ways = 0;
   BytesPerCycle bandwidth;           // data returned per SM
-  std::int64_t tags_per_cycle = 0;   // lines looked up per cycle
-  std::int64_t in_flight_lines = 0;  // lines that may wait for their fill, per SM
+  std::int64_t tag_banks = 0;        // each looks up one line per cycle; a power of two
+  double pending = 0;                // share of its lines that may wait for a fill at once
+  std::int64_t in_flight_lines = 0;  // lines of loads on their way without a place in L1, per SM
   std::int64_t store_lines = 0;      // lines of stores that may be on their way to L2, per SM
   Cycles queue;  // work that the LSU queue holds before issue stops (lg_throttle)
 

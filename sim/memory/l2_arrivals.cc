@@ -88,7 +88,7 @@ void System::serve(Time at, const Held& held, const Sectors& wanted, const Secto
   std::int64_t known = INT64_MIN;  // the chunk whose place is known
   Place where{};
   std::size_t slice = SIZE_MAX;
-  int waiting = 0;  // sectors for `slice`
+  int waiting = 0;  // sectors for `slice`, of whole halves of lines
   const auto turn = [&] {
     const auto slot = slices_[slice].reserve(at, timing_.slice[static_cast<std::size_t>(waiting)]);
     served.taken = std::max(served.taken, slot.start);
@@ -112,7 +112,7 @@ void System::serve(Time at, const Held& held, const Sectors& wanted, const Secto
       const std::size_t here = first_slice + slice_of_channel_[where.channel];
       if (waiting != 0 && (here != slice || missing != 0)) { there(turn()); }
       slice = here;
-      waiting += std::popcount(sectors);
+      waiting += kSectorsPerHalf * std::popcount(bursts(sectors));
       Time ready;
       if (missing != 0) {
         const int count = std::popcount(bursts(missing));

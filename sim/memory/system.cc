@@ -12,6 +12,7 @@ System::System(const gpu::GpuSpec& spec, const Clocks& clocks, event::Wheel& whe
                std::uint64_t seed)
     : wheel_(wheel),
       timing_(spec, clocks),
+      tags_(spec.l1.tag_banks),
       chunk_shift_(
           std::countr_zero(static_cast<std::uint64_t>(spec.hbm.interleave.count() / kLineBytes))),
       channels_divider_(static_cast<std::uint64_t>(spec.hbm.channels)),
@@ -40,7 +41,7 @@ System::System(const gpu::GpuSpec& spec, const Clocks& clocks, event::Wheel& whe
   }
   const std::int64_t l1_lines = spec.sm.unified_l1.count() / kLineBytes;
   for (std::int64_t sm = 0; sm < spec.sms(); ++sm) {
-    l1_.emplace_back(l1_lines, static_cast<int>(spec.l1.ways),
+    l1_.emplace_back(l1_lines, static_cast<int>(spec.l1.ways), spec.l1.pending,
                      seed + static_cast<std::uint64_t>(sm));
   }
 }
@@ -127,58 +128,50 @@ void System::stream(const Access& access) {
 // rest, which becomes a request of its own.
 System::LoadOutcome System::load(const Access& access) {
   const Shape& shape = *access.shape;
-  result::Counters& c = *access.account->counters;
-  count_load(c, shape, 1);
   L1& l1 = l1_[access.sm];
+  std::uint32_t id = kNone;
   Shape& rest = rest_;
   rest.lines = rest.sectors = 0;
   rest.dense = false;
   merged_with_.clear();
-  int hits = 0;
-  int pending = 0;
+  int hits = 0, pending = 0, placeless = 0;
   Time ready = access.departs + timing_.l1_hit;
   for (int i = 0; i < shape.lines; ++i) {
     const auto n = static_cast<std::size_t>(i);
     const L1::Lookup found = l1.find(access.base_line + shape.delta[n], shape.mask[n],
-                                     access.departs);
+                                     access.departs, merged_with_);
     hits += std::popcount(found.hit);
-    if (found.pending != 0) {
-      pending += std::popcount(found.pending);
-      ready = std::max(ready, found.ready);
-      if (found.request != kNoRequest &&
-          (merged_with_.empty() || merged_with_.back() != found.request)) {
-        merged_with_.push_back(found.request);
-      }
-    }
-    if (found.miss != 0) {
-      const auto m = static_cast<std::size_t>(rest.lines++);
-      missed_[m] = found;
-      rest.delta[m] = shape.delta[n];
-      rest.mask[m] = found.miss;
-      rest.sectors += std::popcount(found.miss);
-    }
+    pending += std::popcount(found.pending);
+    ready = std::max(ready, found.ready);
+    if (found.miss == 0) { continue; }
+    if (id == kNone) { id = new_request(access); }
+    l1.await(found, id);
+    placeless += found.way < 0 ? 1 : 0;
+    const auto m = static_cast<std::size_t>(rest.lines++);
+    rest.delta[m] = shape.delta[n];
+    rest.mask[m] = found.miss;
+    rest.sectors += std::popcount(found.miss);
   }
+  result::Counters& c = *access.account->counters;
+  count_load(c, shape, 1);
   c.l1_sectors += shape.sectors;
   c.l1_hit_sectors += hits;
   c.l1_pending_sectors += pending;
-  if (rest.lines == 0 && merged_with_.empty()) { return {true, ready}; }
-  const std::uint32_t id = new_request(access);
+  if (rest.lines == 0 && merged_with_.empty()) { return {true, 0, 0, ready}; }
+  if (id == kNone) { id = new_request(access); }
   Request& r = requests_[id];
   r.has_extra = true;
+  r.lines = static_cast<std::uint8_t>(placeless);
   extras_[id].ready = ready;
   if (rest.sectors != shape.sectors) { give_own_shape(id, rest); }
   for (const std::uint32_t other : merged_with_) { depend_on(other, id); }
-  r.waits = static_cast<std::uint8_t>(merged_with_.size());
+  r.waits = static_cast<std::uint8_t>(merged_with_.size() + (rest.lines > 0 ? 1 : 0));
   if (rest.lines > 0) {
-    ++r.waits;
-    for (std::size_t m = 0; m < static_cast<std::size_t>(rest.lines); ++m) {
-      l1.await(missed_[m], id);
-    }
-    extras_[id].in_l1 = true;
+    extras_[id].in_l1 = placeless < rest.lines;
     access.account->in_flight.depart(access.issued, rest.sectors * kSectorBytes);
     send(id, access.departs + timing_.to_l2, 1, SmNotice::LoadsArrive);
   }
-  return {};
+  return {false, rest.lines, placeless, {}};
 }
 
 // Load `id` needs lines that `other` brings.

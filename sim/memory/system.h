@@ -23,6 +23,7 @@
 #include "memory/l1.h"
 #include "memory/l2.h"
 #include "memory/shape.h"
+#include "memory/tags.h"
 #include "memory/timing.h"
 #include "result/result.h"
 
@@ -93,6 +94,8 @@ class System {
 
   struct LoadOutcome {
     bool complete = false;  // it is known when its data are there
+    int lines = 0;          // that are fetched
+    int placeless = 0;      // of these, that L1 has no place for: they travel without one
     Time ready;             // when, if complete
   };
 
@@ -109,7 +112,7 @@ class System {
   struct Finished {
     std::uint16_t warp = 0;
     std::uint8_t sequence = 0;
-    std::uint8_t lines = 0;  // of the instruction
+    std::uint8_t lines = 0;  // of the instruction that have no place in L1
     Time ready;
   };
 
@@ -169,6 +172,9 @@ class System {
 
   [[nodiscard]] const Timing& timing() const { return timing_; }
 
+  // The tag banks of every L1.
+  [[nodiscard]] const TagBanks& tags() const { return tags_; }
+
   [[nodiscard]] std::size_t requests_under_way() const {
     return requests_.size() - free_requests_.size() + bulks_.size() - free_bulks_.size();
   }
@@ -189,7 +195,7 @@ class System {
     std::uint32_t issue_step = 0, depart_step = 0;  // picoseconds, at most kLongestStep
     std::uint16_t warp = 0, sm = 0;
     std::uint8_t sequence = 0;
-    std::uint8_t lines = 0;      // of the instruction
+    std::uint8_t lines = 0;      // of the instruction that have no place in L1
     std::uint8_t waits = 0;      // fills a load still waits for, accesses that have yet to arrive
     bool has_extra : 1 = false;  // goes through L1, or has a shape of its own: see extras_
     bool steps : 1 = true;       // `sequence` counts
@@ -281,6 +287,7 @@ class System {
 
   event::Wheel& wheel_;
   Timing timing_;
+  TagBanks tags_;
   int chunk_shift_;  // line number >> chunk_shift_ = interleave unit
   Divider channels_divider_, chunks_per_row_;
   std::size_t slices_per_side_;
@@ -304,7 +311,6 @@ class System {
   std::vector<std::uint32_t> free_bulks_;
   std::vector<std::uint32_t> merged_with_;
   Shape rest_;
-  std::array<L1::Lookup, kMaxLines> missed_;
 };
 
 }  // namespace wavetail::memory

@@ -52,7 +52,8 @@ Timing::Timing(const gpu::GpuSpec& spec, const Clocks& clocks)
       channel(channel_timing(spec.hbm)),
       l1_hit(clocks.sm.span(spec.l1.latency - unit::Cycles{1})) {
   const Duration lsu = clocks.sm.span(unit::Cycles{1});
-  const Duration l2_constant = at_least_zero(spec.l2.latency_near - lsu - slice[1] - ingress[1]);
+  const Duration l2_constant = at_least_zero(spec.l2.latency_near - lsu - slice[kSectorsPerHalf] -
+                                               ingress[1]);
   to_l2 = l2_constant / 2;
   from_l2 = l2_constant - to_l2;
   const bool two_sided = spec.l2.partitions > 1;

@@ -28,5 +28,7 @@ struct Timing {
 };
 
 inline constexpr int kMaxSectors = 512;
+// A slice of L2 reads 64 B halves of lines, whether or not both sectors are wanted.
+inline constexpr int kSectorsPerHalf = 2;
 
 }  // namespace wavetail::memory

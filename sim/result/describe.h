@@ -88,6 +88,12 @@ void describe_memory(V&& v, const KernelResult& k) {
   v("sectors_per_request", k.sectors_per_request, "", "32 B sectors per warp load or store");
   v("useful_sector_pct", k.useful_sector_pct, "pct",
     "bytes that lanes asked for, each byte of a request once / bytes of the sectors touched");
+  v("data_wavefronts_per_request", k.data_wavefronts_per_request, "",
+    "wavefronts in the banks of L1's data per warp load or store");
+  v("data_conflict_pct", k.data_conflict_pct, "pct",
+    "wavefronts of L1's data beyond those that the same lanes need without bank conflicts");
+  v("tag_wavefronts_per_request", k.tag_wavefronts_per_request, "",
+    "wavefronts in the banks of L1's tags per warp load or store");
   v("bank_wavefronts_per_request", k.bank_wavefronts_per_request, "",
     "shared-memory wavefronts per request");
   v("bank_conflict_pct", k.bank_conflict_pct, "pct",

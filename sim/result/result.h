@@ -76,6 +76,9 @@ struct Counters {
   // needed without bank conflicts.
   std::int64_t shared_load_requests = 0, shared_store_requests = 0;
   std::int64_t bank_wavefronts = 0, bank_conflicts = 0;
+  // Of warp instructions to global memory, in L1: through the banks of its data, of these not needed
+  // without bank conflicts, and in the banks of its tags.
+  std::int64_t data_wavefronts = 0, data_conflicts = 0, tag_wavefronts = 0;
   std::int64_t l2_read_sectors = 0, l2_write_sectors = 0;
   std::int64_t l2_hit_sectors = 0;                   // reads and writes
   std::int64_t ingress_bytes = 0, egress_bytes = 0;  // crossbar data
@@ -119,6 +122,7 @@ struct KernelResult {
   std::optional<double> dram_read_bytes, dram_write_bytes, dram_gbps, dram_pct;
   std::optional<double> l1_hit_pct, l2_hit_pct, l2_sectors, sectors_per_request, useful_sector_pct;
   std::optional<double> useful_gbps;  // lanes x width over time
+  std::optional<double> data_wavefronts_per_request, data_conflict_pct, tag_wavefronts_per_request;
   std::optional<double> bank_wavefronts_per_request, bank_conflict_pct, shared_busy_pct;
   std::optional<double> bytes_in_flight, mean_latency_ns, little_error_pct;
   std::optional<double> warp_instructions, active_lanes_pct, issue_slot_pct, fp32_pct;

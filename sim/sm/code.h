@@ -7,6 +7,7 @@
 #include <array>
 #include <cstdint>
 #include <deque>
+#include <span>
 #include <vector>
 
 #include "gpu/spec.h"
@@ -90,12 +91,16 @@ struct CompiledAccess {
   int depth = 0;                           // enclosing loops
   std::vector<std::int64_t> lane_offsets;  // of the active lanes
 
-  // Rates of the load/store unit: thousandths of a byte and lines per cycle.
-  std::int64_t unit_bytes = 0, unit_lines = 0;
+  int first_lane = 0;                      // the first of them
+  // Of two passes of lanes with the same addresses (memory/banks.h).
+  bool merge_pairs = false;
+  std::int64_t unit_bytes = 0;  // that the load/store unit moves per cycle, thousandths
 
-  // What one instruction touches and how long it keeps the load/store unit.
+  // What one instruction touches, its wavefronts in the banks of the data, and how long these keep
+  // the load/store unit; its tags may keep it longer if it has more lines than cycles.
   struct Request {
     memory::Shape shape;
+    memory::BankAccess banks;
     std::int64_t cycles = 0;
   };
 
@@ -106,8 +111,9 @@ struct CompiledAccess {
 
   // At an address with this misalignment (address modulo 128); made when first needed.
   [[nodiscard]] const Request& request(int misalignment) const;
-  // Of any shape.
-  [[nodiscard]] Request request_of(const memory::Shape& shape) const;
+  // Of active lanes at these offsets from the instruction's address.
+  [[nodiscard]] Request request_of(std::span<const std::int64_t> offsets,
+                                   std::int64_t address) const;
 
  private:
   mutable std::array<std::int16_t, memory::kLineBytes> known_{};  // index + 1 into requests_

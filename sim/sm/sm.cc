@@ -217,7 +217,7 @@ void Sm::slot_free(std::uint32_t scheduler) {
 // Loads have reached the L2: it is known now when their data will be here.
 void Sm::loads_arrive(std::uint32_t parcel) {
   for (const memory::System::Finished& f : surface_.memory.loads_arrive(parcel)) {
-    give_back(line_credit_, f.ready, f.lines);
+    if (f.lines > 0) { give_back(line_credit_, f.ready, f.lines); }
     if (f.sequence >= kCopySequence) {
       copy_known(f);
     } else {

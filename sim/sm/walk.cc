@@ -146,6 +146,7 @@ CompiledAccess resolve(const MemoryAccess& a, std::int64_t count, const Surround
   c.seed = a.seed;
   c.offset = a.offset;
   c.depth = static_cast<int>(at.trips.size());
+  c.first_lane = at.first_lane;
   const int whole = a.lanes > 0 ? a.lanes : at.warp_size;
   Extent extent = extent_of(a, whole);
   if (a.walk == WalkKind::Strides) {

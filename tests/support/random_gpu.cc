@@ -38,7 +38,8 @@ void set_sms(gpu::GpuSpec& g, Dice& dice) {
 void set_caches(gpu::GpuSpec& g, Dice& dice) {
   g.l1.ways = dice.pick<std::int64_t>({1, 2, 3, 4, 16, 64});
   g.l1.bandwidth = BytesPerCycle{dice.pick<std::int64_t>({32'000, 64'000, 128'000, 37'500})};
-  g.l1.tags_per_cycle = dice.between(1, 4);
+  g.l1.tag_banks = dice.pick<std::int64_t>({1, 2, 4, 64});
+  g.l1.pending = dice.pick<double>({0.001, 0.125, 1});
   g.l1.in_flight_lines = dice.pick<std::int64_t>({1, 3, 40, 512});
   g.l1.store_lines = dice.pick<std::int64_t>({1, 5, 64});
   g.l1.queue = Cycles{dice.between(1, 64)};

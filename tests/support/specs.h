@@ -17,7 +17,8 @@ inline void set_h100_memory(gpu::GpuSpec& g) {
   g.l1.sector = 32_B;
   g.l1.ways = 4;
   g.l1.bandwidth = unit::BytesPerCycle{128'000};
-  g.l1.tags_per_cycle = 1;
+  g.l1.tag_banks = 1;
+  g.l1.pending = 0.25;
   g.l1.in_flight_lines = 512;
   g.l1.store_lines = 64;
   g.l1.queue = 64_cycles;

@@ -19,7 +19,7 @@ USED = {
     "LAT": "`l1.latency`, `l2.latency_near`, `hbm.latency`",
     "LCH": "`launch.host_launch`, `launch.graph_gap`",
     "OCC": "the rules themselves",
-    "STD": "`l1.tags_per_cycle`",
+    "STD": "`l1.tag_banks`",
     "STR": "`hbm.efficiency`, `hbm.write_drain`, `launch.warp_start`",
     "XLA": "-",
 }

@@ -22,6 +22,9 @@ constexpr std::int64_t kKiB = 1024;
 constexpr std::int64_t kL2Depth = 8;  // what 32 registers per thread leave for loads of 8 B
 constexpr std::int64_t kL2Batch = 2;
 constexpr std::int64_t kL1Batch = 32;  // the unrolling of gpu-cache
+// A warp can tell so many groups of loads apart (the scoreboards of its instruction set), and adds
+// up a group as soon as it is there.
+constexpr std::int64_t kGroups = 6;
 // Waves of blocks: until the L2 holds what it will hold, and those that count.
 constexpr std::int64_t kSettleWaves = 3, kMeasuredWaves = 5;
 
@@ -100,16 +103,23 @@ kernel::Kernel l1_readers(const L1Set& set, const gpu::GpuSpec& gpu, std::int64_
         .strides = {.warp = gpu.sm.warp_size * set.element, .count = step, .loop = std::move(loop)},
         .offset = from * step};
   };
+  const auto add_up = [&](library::Listing& code, std::int64_t count) {
+    const std::int64_t group = library::ceil_div(count, kGroups);
+    for (std::int64_t rest = count; rest > 0;) {
+      const std::int64_t next = std::min(group, rest);
+      rest -= next;
+      code.wait(rest);
+      code.fp32(next * words, words, 1);
+    }
+  };
   library::Listing code, pass, body;
   code.prologue(1);
   body.load(loads(0, batch, {0, batch * step}));
-  body.wait(0);
-  body.fp32(batch * words, words, 1);
+  add_up(body, batch);
   pass.repeat(steps / batch, std::move(body));
   if (const std::int64_t rest = steps % batch; rest > 0) {
     pass.load(loads(steps - rest, rest, {0}));
-    pass.wait(0);
-    pass.fp32(rest * words, words, 1);
+    add_up(pass, rest);
   }
   pass.loop_step(1);
   code.repeat(passes, std::move(pass));
