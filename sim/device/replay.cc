@@ -61,7 +61,9 @@ Replay::Held Replay::held(const sm::Launch& launch, const L2& l2) {
 Replay::Key Replay::key(const sm::Launch& launch, memory::System& memory, const Held& held) {
   const L2& l2 = memory.l2();
   const std::int64_t coarse = std::max<std::int64_t>(1, l2.capacity_lines() / 256);
-  Key key{launch.kernel_index, rounded(l2.lines(), coarse),
+  // How full L2 is decides whether lines must leave for new ones, and matters no further; a full one
+  // holds between eleven twelfths of its capacity and all of it (L2Directory).
+  Key key{launch.kernel_index, rounded(l2.lines(), std::max<std::int64_t>(1, l2.capacity_lines() / 4)),
           rounded(l2.dirty_sectors(), 4 * coarse)};
   for (const L2::Census& array : held) {
     key.push_back(step_of(array.lines, coarse));

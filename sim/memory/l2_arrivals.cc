@@ -84,7 +84,7 @@ void System::serve(Time at, const Held& held, const Sectors& wanted, const Secto
   L2Directory& l2 = l2_.partition(held.side);
   const int width = std::min(kSectorsPerWord, 4 << chunk_shift_);
   const std::uint64_t unit = width == kSectorsPerWord ? ~0ULL : (1ULL << width) - 1;
-  const std::size_t first_slice = held.side * slices_per_side_;
+  const std::uint16_t* slice_of_channel = &slice_of_channel_[held.side * channels_.size()];
   std::int64_t known = INT64_MIN;  // the chunk whose place is known
   Place where{};
   std::size_t slice = SIZE_MAX;
@@ -109,7 +109,7 @@ void System::serve(Time at, const Held& held, const Sectors& wanted, const Secto
       const std::int64_t chunk = (held.page * kLinesPerPage + word * 16 + low / 4) >> chunk_shift_;
       if (chunk != known) { where = chunk == known + 1 ? after(where, chunk) : place(chunk); }
       known = chunk;
-      const std::size_t here = first_slice + slice_of_channel_[where.channel];
+      const std::size_t here = slice_of_channel[where.channel];
       if (waiting != 0 && (here != slice || missing != 0)) { there(turn()); }
       slice = here;
       waiting += kSectorsPerHalf * std::popcount(bursts(sectors));

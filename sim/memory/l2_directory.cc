@@ -135,10 +135,9 @@ int L2Directory::oldest_age(const Set& set, std::uint32_t keep) const {
   return any ? age : -1;
 }
 
-// Takes up to about `most` lines of this age out of the page, groups of kLinesPerFill of them;
-// returns their dirty sectors. A page of which nothing is left is dropped.
-Sectors L2Directory::evict(std::uint32_t frame, int age, std::int64_t most) {
-  constexpr int kGroup = 4 * kLinesPerFill;
+// Takes the lines of this age out of the page; returns their dirty sectors. A page of which nothing
+// is left is dropped.
+Sectors L2Directory::evict(std::uint32_t frame, int age) {
   Frame& f = frames_[frame];
   Sectors dirty{};
   std::int64_t gone = 0;
@@ -148,15 +147,12 @@ Sectors L2Directory::evict(std::uint32_t frame, int age, std::int64_t most) {
       const std::uint64_t has = f.age[w] >> b;
       match &= (age >> b & 1) != 0 ? has : ~has;
     }
-    for (int low = 0; low < 64 && gone < most; low += kGroup) {
-      const std::uint64_t lines = match >> low & ((1ULL << kGroup) - 1);
-      const std::uint64_t sectors = lines * 15 << low;
-      gone += std::popcount(lines);
-      dirty[w] |= f.dirty[w] & sectors;
-      f.dirty[w] &= ~sectors;
-      f.valid[w] &= ~sectors;
-      f.age[w] &= ~sectors;
-    }
+    const std::uint64_t sectors = match * 15;
+    gone += std::popcount(match);
+    dirty[w] = f.dirty[w] & sectors;
+    f.dirty[w] &= ~sectors;
+    f.valid[w] &= ~sectors;
+    f.age[w] &= ~sectors;
   }
   add_lines(frame, -gone);
   dirty_sectors_ -= sectors_of(dirty);

@@ -168,7 +168,7 @@ class L2Directory {
   void make_newest(std::uint32_t frame, int word, std::uint64_t ages);
   void move_lines(std::uint32_t set, std::int64_t lines);
   [[nodiscard]] int oldest_age(const Set& set, std::uint32_t keep) const;
-  Sectors evict(std::uint32_t frame, int age, std::int64_t most);
+  Sectors evict(std::uint32_t frame, int age);
   void drop(std::uint32_t frame);
 
   template <class WrittenBack>
@@ -201,22 +201,20 @@ class L2Directory {
   std::vector<Set> sets_;
 };
 
-// A look through the set pays for several lines, for more where a set is made of many pages.
+// All lines of the oldest age go at once: in a cycle through more than the set holds the next one to
+// be used is among them, and none of them must be spared.
 template <class WrittenBack>
-void L2Directory::shrink_set(std::uint32_t number, std::uint32_t keep, WrittenBack&& written_back) {
-  constexpr std::int64_t kAtOnce = 16;
+void L2Directory::shrink_set(std::uint32_t number, std::uint32_t keep,
+                             WrittenBack&& written_back) {
   Set& set = sets_[number];
   while (set.overfull()) {
     const int age = oldest_age(set, keep);
     if (age < 0) { return; }
-    std::int64_t left = std::max<std::int64_t>(kAtOnce,
-                                               static_cast<std::int64_t>(set.frames.size()) / 8);
-    for (std::size_t n = 0; n < set.frames.size() && left > 0;) {
+    for (std::size_t n = 0; n < set.frames.size();) {
       const std::uint32_t frame = set.frames[n];
       if (frame != keep) {
-        const std::int64_t before = set.lines, page = frames_[frame].page;
-        const Sectors dirty = evict(frame, age, left);
-        left -= before - set.lines;
+        const std::int64_t page = frames_[frame].page;
+        const Sectors dirty = evict(frame, age);
         if ((dirty[0] | dirty[1]) != 0) { written_back(page, dirty); }
         if (frames_[frame].page != page) { continue; }  // it is gone, another one has its place
       }

@@ -18,10 +18,8 @@ System::System(const gpu::GpuSpec& spec, const Clocks& clocks, event::Wheel& whe
       channels_divider_(static_cast<std::uint64_t>(spec.hbm.channels)),
       chunks_per_row_(static_cast<std::uint64_t>(
           std::max<std::int64_t>(1, spec.hbm.row / spec.hbm.interleave))),
-      slices_per_side_(
-          static_cast<std::size_t>(std::max<std::int64_t>(1, spec.l2.slices / spec.l2.partitions))),
       l2_(spec.l2.capacity.count() / kLineBytes, spec.l2.partitions),
-      slices_(slices_per_side_ * static_cast<std::size_t>(spec.l2.partitions)),
+      slices_(static_cast<std::size_t>(spec.l2.slices)),
       egress_(static_cast<std::size_t>(spec.sms())),
       ingress_(static_cast<std::size_t>(spec.sms())),
       gpc_ingress_(spec.gpcs.size()) {
@@ -29,8 +27,14 @@ System::System(const gpu::GpuSpec& spec, const Clocks& clocks, event::Wheel& whe
     const auto gathered = mix(seed + static_cast<std::uint64_t>(c)) %
                           static_cast<std::uint64_t>(timing_.channel.drain_bursts);
     channels_.emplace_back(timing_.channel, static_cast<std::int64_t>(gathered));
-    slice_of_channel_.push_back(static_cast<std::uint16_t>(
-        c * static_cast<std::int64_t>(slices_per_side_) / spec.hbm.channels));
+  }
+  for (std::int64_t side = 0; side < spec.l2.partitions; ++side) {
+    const std::int64_t first = side * spec.l2.slices / spec.l2.partitions;
+    const std::int64_t count = (side + 1) * spec.l2.slices / spec.l2.partitions - first;
+    for (std::int64_t c = 0; c < spec.hbm.channels; ++c) {
+      slice_of_channel_.push_back(
+          static_cast<std::uint16_t>(first + c * count / spec.hbm.channels));
+    }
   }
   for (std::size_t gpc = 0; gpc < spec.gpcs.size(); ++gpc) {
     const auto side = gpc * static_cast<std::size_t>(spec.l2.partitions) / spec.gpcs.size();

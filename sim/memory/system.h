@@ -290,8 +290,8 @@ class System {
   TagBanks tags_;
   int chunk_shift_;  // line number >> chunk_shift_ = interleave unit
   Divider channels_divider_, chunks_per_row_;
-  std::size_t slices_per_side_;
-  std::vector<std::uint16_t> slice_of_channel_, gpc_of_sm_, side_of_sm_;
+  std::vector<std::uint16_t> slice_of_channel_;  // of each partition, one after the other
+  std::vector<std::uint16_t> gpc_of_sm_, side_of_sm_;
   std::vector<L1> l1_;
   L2 l2_;
   std::vector<event::Server> slices_, egress_;
