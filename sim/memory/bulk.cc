@@ -135,7 +135,8 @@ void System::prefetch_bulk(std::uint32_t bulk) const {
   });
 }
 
-// The GPC's port carries multicast data once, every receiver's port for itself.
+// The GPC's port carries multicast data once, every receiver's port for itself. They begin with
+// the first lines, which come back while the engine is still asking for the others.
 std::int64_t System::bulk_arrives(std::uint32_t id, std::span<const std::uint16_t> receivers,
                                   std::span<Time> landed) {
   Bulk& b = bulks_[id];
@@ -146,7 +147,7 @@ std::int64_t System::bulk_arrives(std::uint32_t id, std::span<const std::uint16_
     read(wheel_.now(), b.far, side_of_sm_[b.sm], page, touched, c, all);
   });
   c.l2_read_sectors += b.sectors;
-  const Time first = all.first + timing_.from_l2;
+  const Time first = all.first + timing_.from_l2 - b.spread;
   const Time last = all.last + timing_.from_l2;
   const auto sectors = static_cast<std::size_t>(std::min<std::int64_t>(b.sectors, kMaxSectors));
   const Time gpc = gpc_ingress_[gpc_of_sm_[b.sm]].reserve(first, timing_.gpc_ingress[sectors]);

@@ -80,7 +80,8 @@ struct BulkAccess {
   std::uint16_t sm = 0;
   std::uint32_t token = 0;  // the SM's own
   Time issued;              // when the warp issued it
-  Time departs;             // when its last line leaves the engine
+  Duration spread;          // from its first line to its last, leaving the engine
+  Time departs;             // when its last line does
   Account* account = nullptr;
 
   [[nodiscard]] std::int64_t bytes() const { return rows * row_bytes; }
@@ -169,6 +170,9 @@ class System {
   void resize_l1(std::uint16_t sm, std::int64_t lines) { l1_[sm].resize(lines); }
 
   [[nodiscard]] L2& l2() { return l2_; }
+
+  // Whether a line is at home in another partition of L2 than the SM's.
+  [[nodiscard]] bool is_far(std::uint16_t sm, std::int64_t line) const;
 
   [[nodiscard]] const Timing& timing() const { return timing_; }
 
@@ -270,7 +274,6 @@ class System {
   std::uint32_t new_bulk(const BulkAccess& access);
   void send_to_l2(std::uint32_t id, SmNotice notice, Time departs, bool far);
   void part_arrived(std::uint32_t id, Time ready);
-  [[nodiscard]] bool is_far(std::uint16_t sm, std::int64_t line) const;
   [[nodiscard]] bool must_go_home(std::uint16_t sm, std::int64_t page, const Sectors& wanted) const;
 
   // Where an interleave unit lives.
