@@ -83,6 +83,8 @@ void describe(V&& v, L1Spec& l) {
   v("line", l.line, {"128 B", "128 B"}, "tag granularity");
   v("sector", l.sector, {"32 B", "32 B"}, "fill granularity");
   v("ways", l.ways, {"1", "4096"}, "associativity");
+  v("age", l.age, {"1 cycle", "1000000000 cycles"},
+    "when a line has to leave, times of last use that are less apart count as equal");
   v("bandwidth", l.bandwidth, {"1 B/clk", "4096 B/clk"}, "data returned per SM");
   v("tag_banks", l.tag_banks, {"1", "64"},
     "banks of tags, each looks up one line per cycle; a power of two");

@@ -84,6 +84,7 @@ struct L1Spec {
   Bytes line;      // tag granularity
   Bytes sector;    // fill granularity
   std::int64_t ways = 0;
+  Cycles age;                        // times of use that are less apart count as equal
   BytesPerCycle bandwidth;           // data returned per SM
   std::int64_t tag_banks = 0;        // each looks up one line per cycle; a power of two
   double pending = 0;                // share of its lines that may wait for a fill at once

@@ -192,7 +192,12 @@ void System::bulk_store_arrives(std::uint32_t id) {
   served.taken = wheel_.now();
   for_each_bulk_page(b, [&](std::int64_t page, const Sectors& touched, const Sectors& covered) {
     c.l2_write_sectors += sectors_of(touched);
-    write(wheel_.now(), page, touched, covered, c, served);
+    Sectors partly{};
+    for (std::size_t w = 0; w < 2; ++w) {
+      static_cast<void>(partial_.complete(page, w, covered[w]));
+      partly[w] = touched[w] & ~covered[w];
+    }
+    write(wheel_.now(), page, touched, partly, c, served);
   });
   Stores& stores = *b.account->stores;
   --stores.under_way;

@@ -12,14 +12,15 @@ Time HbmChannel::write(const ChannelTiming& t, Time at, std::int64_t row, std::i
   const Time accepted = std::max(at, std::min(drained_at_, drain_start_ + t.burst * gathered_));
   if (gathered_ < t.drain_bursts) { return accepted; }
   drain_start_ = std::max(at, busy_until_);
-  Time end = drain_start_ + (writing_ ? Duration{} : t.read_to_write);
-  for (const Waiting& w : writes_) {
+  const Time begin = drain_start_ + (writing_ ? Duration{} : t.read_to_write);
+  Time end = begin, last = begin;
+  for (const Waiting& w : writes_) {  // banks that have most to open begin first
     gathered_ -= w.bursts;
     Duration service = t.burst * w.bursts;
-    const Time start = open_row(t, w.row, end, service);
-    end = start + service;
+    last = std::max(last, open_row(t, w.row, begin, service) + service);
+    end += service;
   }
-  end += t.burst * gathered_;  // those that waited from the beginning
+  end = std::max(last, end + t.burst * gathered_);  // with those that waited from the beginning
   writing_ = true;
   busy_ += end - drain_start_;
   busy_until_ = drained_at_ = end;

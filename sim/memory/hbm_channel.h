@@ -2,9 +2,9 @@
 // One pseudo-channel of the HBM: reads are served in the order in which they arrive; writes gather
 // in a queue until a batch of them is complete, then the channel turns round and drains the whole
 // batch while reads wait. An access that opens a row keeps the channel at least `row_access`, and a
-// bank opens its next row only `row_cycle` after its last: a single sweep over memory goes round
-// the banks and does not notice, many separate streams do. Refresh is part of the efficiency that
-// the burst time already contains.
+// bank opens its next row only `row_cycle` after its last. Who has to wait for its bank is late
+// alone: the channel serves others meanwhile. Refresh is part of the efficiency that the burst time
+// already contains.
 #pragma once
 
 #include <algorithm>
@@ -95,8 +95,8 @@ inline Time HbmChannel::read(const ChannelTiming& t, Time at, std::int64_t row,
   const Time start = open_row(t, row, free, service);
   writing_ = false;
   busy_ += service;
-  busy_until_ = start + service;
-  return busy_until_;
+  busy_until_ = free + service;
+  return start + service;
 }
 
 }  // namespace wavetail::memory

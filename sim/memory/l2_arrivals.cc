@@ -24,8 +24,8 @@ std::uint64_t whole_bursts(std::uint64_t sectors) { return bursts(sectors) * 3; 
 
 std::int64_t bytes_of(std::uint64_t sectors) { return std::popcount(sectors) * kSectorBytes; }
 
-// Calls f(page, sectors touched, sectors covered completely) for each page of the shape, in the
-// shape's order; lines of one page that do not follow each other come as several calls.
+// Calls f(page, sectors touched) for each page of the shape, in the shape's order; lines of one page
+// that do not follow each other come as several calls.
 template <class F>
 void for_each_page(const Shape& shape, std::int64_t base_line, F&& f) {
   const std::int64_t start = base_line + shape.delta[0];
@@ -33,7 +33,7 @@ void for_each_page(const Shape& shape, std::int64_t base_line, F&& f) {
     Sectors all{};
     const std::uint64_t run = shape.lines == 16 ? ~0ULL : (1ULL << (4 * shape.lines)) - 1;
     all[static_cast<std::size_t>((start & 31) >> 4)] = run << (4 * (start & 15));
-    f(start / kLinesPerPage, all, all);
+    f(start / kLinesPerPage, all);
     return;
   }
   int i = 0;
@@ -41,7 +41,6 @@ void for_each_page(const Shape& shape, std::int64_t base_line, F&& f) {
     const std::int64_t page = (base_line + shape.delta[static_cast<std::size_t>(i)]) /
                               kLinesPerPage;
     Sectors touched{};
-    Sectors covered{};
     for (; i < shape.lines; ++i) {
       const auto n = static_cast<std::size_t>(i);
       const std::int64_t line = base_line + shape.delta[n];
@@ -49,9 +48,8 @@ void for_each_page(const Shape& shape, std::int64_t base_line, F&& f) {
       const auto word = static_cast<std::size_t>((line & 31) >> 4);
       const auto shift = static_cast<int>(line & 15) * 4;
       touched[word] |= static_cast<std::uint64_t>(shape.mask[n]) << shift;
-      covered[word] |= static_cast<std::uint64_t>(shape.covered[n]) << shift;
     }
-    f(page, touched, covered);
+    f(page, touched);
   }
 }
 
@@ -142,7 +140,8 @@ void System::read_home(Time at, const Held& held, const Sectors& touched, result
   L2Directory& l2 = l2_.partition(held.side);
   Sectors fetched{};
   for (std::size_t w = 0; w < 2; ++w) {
-    const std::uint64_t valid = l2.valid(held.frame)[w];
+    const std::uint64_t known = touched[w] & l2.valid(held.frame)[w];
+    const std::uint64_t valid = known & ~partial_.complete(held.page, w, known);
     fetched[w] = whole_bursts(touched[w] & ~valid);
     c.l2_hit_sectors += std::popcount(touched[w] & valid);
     l2.touch(held.frame, static_cast<int>(w), touched[w]);
@@ -185,10 +184,10 @@ void System::read(Time at, bool at_home, std::uint64_t reader, std::int64_t page
   static_cast<void>(make_room(at, copy, c));  // copies are clean
 }
 
-// A store to a page, at its home. Full sectors replace what was there; a sector that is only partly
-// written and not held is fetched, which nobody waits for but which costs the channel its burst.
-// Copies elsewhere are gone.
-void System::write(Time at, std::int64_t page, const Sectors& touched, const Sectors& covered,
+// A store to a page, at its home. Sectors of `partly` that are not held are fetched, which nobody
+// waits for but which costs the channel its burst; the others replace what was there, or their
+// missing part is known to `partial_`. Copies elsewhere are gone.
+void System::write(Time at, std::int64_t page, const Sectors& touched, const Sectors& partly,
                    result::Counters& c, Served& served) {
   const std::uint64_t home = l2_.home_of(page);
   const Held held = hold(page, home);
@@ -197,7 +196,7 @@ void System::write(Time at, std::int64_t page, const Sectors& touched, const Sec
   for (std::size_t w = 0; w < 2; ++w) {
     if (touched[w] == 0) { continue; }
     const std::uint64_t valid = l2.valid(held.frame)[w];
-    fetched[w] = whole_bursts(touched[w] & ~covered[w] & ~valid);
+    fetched[w] = whole_bursts(partly[w] & ~valid);
     c.l2_hit_sectors += std::popcount(touched[w] & valid);
     c.l2_fill_bytes += bytes_of(fetched[w]);
     l2.install(held.frame, static_cast<int>(w), fetched[w] | touched[w], touched[w]);
@@ -226,7 +225,7 @@ void System::load_arrives(std::uint32_t id, const Request& r, int n, bool at_hom
   c.l2_read_sectors += r.shape->sectors;
   Served served;
   for_each_page(*r.shape, r.base_line + n * r.line_stride,
-                [&](std::int64_t page, const Sectors& touched, const Sectors&) {
+                [&](std::int64_t page, const Sectors& touched) {
                   read(at, at_home, side_of_sm_[r.sm], page, touched, c, served);
                 });
   const Time done = way_back(r, n, served.first + timing_.from_l2, served.last + timing_.from_l2);
@@ -264,11 +263,26 @@ Time System::store_arrives(const Request& r, int n, bool far) {
   c.l2_write_sectors += r.shape->sectors;
   Served served;
   served.taken = at;
-  for_each_page(*r.shape, r.base_line + n * r.line_stride,
-                [&](std::int64_t page, const Sectors& touched, const Sectors& covered) {
-                  write(at, page, touched, covered, c, served);
-                });
+  const std::int64_t base_line = r.base_line + n * r.line_stride;
+  if (r.shape->partial || !partial_.empty()) { note_words(*r.shape, base_line); }
+  for_each_page(*r.shape, base_line, [&](std::int64_t page, const Sectors& touched) {
+    write(at, page, touched, {}, c, served);
+  });
   return served.taken;
+}
+
+// Which words a store brings of each sector, before it does.
+void System::note_words(const Shape& shape, std::int64_t base_line) {
+  for (std::size_t i = 0; i < static_cast<std::size_t>(shape.lines); ++i) {
+    const std::int64_t line = base_line + shape.delta[i], page = line / kLinesPerPage;
+    const Sectors held = l2_.partition(l2_.home_of(page)).held(page);
+    for (unsigned s = 0; s < 4; ++s) {
+      if ((shape.mask[i] >> s & 1) == 0) { continue; }
+      const auto bit = static_cast<std::size_t>(line % kLinesPerPage * 4 + s);
+      partial_.write(line * 4 + s, static_cast<std::uint8_t>(shape.words[i] >> (8 * s)),
+                     (held[bit / 64] >> (bit % 64) & 1) != 0);
+    }
+  }
 }
 
 Time System::make_room(Time at, const Held& keep, result::Counters& counters) {
@@ -282,8 +296,8 @@ Time System::make_room(Time at, const Held& keep, result::Counters& counters) {
   return accepted;
 }
 
-// The dirty bursts of an evicted page join the write queues of their channels. Returns when the
-// last queue has taken its share.
+// The dirty bursts of an evicted page join the write queues of their channels; sectors that are not
+// complete are filled before. Returns when the last queue has taken its share.
 Time System::write_back(Time at, std::int64_t page, const Sectors& dirty,
                         result::Counters& counters) {
   Time accepted{0};
@@ -293,14 +307,22 @@ Time System::write_back(Time at, std::int64_t page, const Sectors& dirty,
     const std::uint64_t sectors = dirty[static_cast<std::size_t>(word)];
     counters.l2_writeback_bytes += bytes_of(sectors);
     counters.dram_write_bytes += bytes_of(sectors);
+    const std::uint64_t fills = whole_bursts(
+        partial_.complete(page, static_cast<std::size_t>(word), sectors));
+    counters.l2_fill_bytes += bytes_of(fills);
+    counters.dram_read_bytes += bytes_of(fills);
     for (std::uint64_t rest = sectors; rest != 0;) {
       const int low = std::countr_zero(rest) & ~(width - 1);
       rest &= ~(unit << low);
       const std::int64_t line = page * kLinesPerPage + word * 16 + low / 4;
       const Place where = place(line >> chunk_shift_);
+      HbmChannel& channel = channels_[where.channel];
+      if (const std::uint64_t missing = (fills >> low) & unit; missing != 0) {
+        static_cast<void>(channel.read(timing_.channel, at, row_of(where),
+                                       std::popcount(bursts(missing))));
+      }
       const int count = std::popcount(bursts((sectors >> low) & unit));
-      accepted = std::max(
-          accepted, channels_[where.channel].write(timing_.channel, at, row_of(where), count));
+      accepted = std::max(accepted, channel.write(timing_.channel, at, row_of(where), count));
     }
   }
   return accepted;

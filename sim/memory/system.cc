@@ -39,10 +39,12 @@ System::System(const gpu::GpuSpec& spec, const Clocks& clocks, event::Wheel& whe
     side_of_sm_.insert(side_of_sm_.end(), static_cast<std::size_t>(spec.gpcs[gpc]),
                        static_cast<std::uint16_t>(side));
   }
-  const std::int64_t l1_lines = spec.sm.unified_l1.count() / kLineBytes;
+  const L1::Form form{.lines = spec.sm.unified_l1.count() / kLineBytes,
+                      .ways = spec.l1.ways,
+                      .age = clocks.sm.span(spec.l1.age),
+                      .pending = spec.l1.pending};
   for (std::int64_t sm = 0; sm < spec.sms(); ++sm) {
-    l1_.emplace_back(l1_lines, static_cast<int>(spec.l1.ways), spec.l1.pending,
-                     seed + static_cast<std::uint64_t>(sm));
+    l1_.emplace_back(form, seed + static_cast<std::uint64_t>(sm));
   }
 }
 

@@ -22,6 +22,7 @@
 #include "memory/in_flight.h"
 #include "memory/l1.h"
 #include "memory/l2.h"
+#include "memory/partial_sectors.h"
 #include "memory/shape.h"
 #include "memory/tags.h"
 #include "memory/timing.h"
@@ -261,7 +262,8 @@ class System {
                  Served& served);
   void read(Time at, bool at_home, std::uint64_t reader, std::int64_t page, const Sectors& touched,
             result::Counters& counters, Served& served);
-  void write(Time at, std::int64_t page, const Sectors& touched, const Sectors& covered,
+  void note_words(const Shape& shape, std::int64_t base_line);
+  void write(Time at, std::int64_t page, const Sectors& touched, const Sectors& partly,
              result::Counters& counters, Served& served);
   Time write_back(Time at, std::int64_t page, const Sectors& dirty, result::Counters& counters);
   Time make_room(Time at, const Held& keep, result::Counters& counters);
@@ -294,6 +296,7 @@ class System {
   std::vector<std::uint16_t> slice_of_channel_, gpc_of_sm_, side_of_sm_;
   std::vector<L1> l1_;
   L2 l2_;
+  PartialSectors partial_;
   std::vector<event::Server> slices_, egress_;
   std::vector<event::Calendar> ingress_, gpc_ingress_;
   std::vector<HbmChannel> channels_;

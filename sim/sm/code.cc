@@ -25,8 +25,8 @@ CompiledAccess::Request CompiledAccess::request_of(std::span<const std::int64_t>
   Request r;
   r.shape = memory::coalesce(offsets, width, static_cast<int>(address % memory::kLineBytes));
   r.banks = memory::bank_access(lanes, width, merge_pairs);
-  const std::int64_t bytes = std::int64_t{r.banks.wavefronts} * memory::kWavefrontBytes;
-  r.cycles = std::max<std::int64_t>(1, (bytes * kThousandths + unit_bytes - 1) / unit_bytes);
+  const std::int64_t moved = std::int64_t{r.banks.wavefronts} * memory::kWavefrontBytes;
+  r.cycles = std::max<std::int64_t>(1, (moved * kThousandths + unit_bytes - 1) / unit_bytes);
   return r;
 }
 

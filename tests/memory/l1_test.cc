@@ -8,6 +8,7 @@ namespace {
 
 using Fills = std::vector<std::uint32_t>;
 
+constexpr Duration kAge{1000};
 constexpr std::int64_t kBin = 8192;  // places among the lines that wait come back in whole bins
 
 // Looks up and, where something is missing, has it come with `request`.
@@ -26,7 +27,7 @@ L1::Lookup ask(L1& l1, std::int64_t line, std::uint8_t sectors, std::int64_t now
 
 // A line is found again wherever in the address space it lies, and taken for no other.
 TEST(L1, TellsTheWholeAddressSpaceApart) {
-  L1 l1(4, 4, 1, 1);  // one set
+  L1 l1({.lines = 4, .ways = 4, .age = kAge}, 1);  // one set
   for (int bit = 0; bit < kAddressBits - 7; ++bit) {
     l1.invalidate();
     const std::int64_t line = std::int64_t{1} << bit;
@@ -39,7 +40,7 @@ TEST(L1, TellsTheWholeAddressSpaceApart) {
 
 // What was there before an L1 was emptied never comes back, however often that happens.
 TEST(L1, ForgetsForEver) {
-  L1 l1(4, 4, 1, 1);
+  L1 l1({.lines = 4, .ways = 4, .age = kAge}, 1);
   EXPECT_EQ(ask(l1, 3, 15, 0).miss, 15);
   l1.due(3, 7, Time{100});
   for (int n = 0; n < 1 << 17; ++n) {
@@ -51,7 +52,7 @@ TEST(L1, ForgetsForEver) {
 // Sectors of one line come by several fills: each is waited for by whoever wants its sectors, and
 // the line stays until the last one is there.
 TEST(L1, SeveralFillsOfOneLine) {
-  L1 l1(1, 1, 1, 1);
+  L1 l1({.lines = 1, .ways = 1, .age = kAge}, 1);
   EXPECT_EQ(ask(l1, 3, 0b0001, 0, 10).miss, 0b0001);
   EXPECT_EQ(ask(l1, 3, 0b0110, 1, 11).miss, 0b0110);
   Fills fills;
@@ -77,7 +78,7 @@ TEST(L1, SeveralFillsOfOneLine) {
 // A quarter of eight lines may wait: a third one finds no place, nor do missing sectors of a line
 // that is there; further sectors of one that waits do.
 TEST(L1, OnlySoManyLinesWait) {
-  L1 l1(8, 2, 0.25, 1);
+  L1 l1({.lines = 8, .ways = 8, .age = kAge, .pending = 0.25}, 1);
   EXPECT_GE(ask(l1, 1, 1, 0, 10).way, 0);
   l1.due(1, 10, Time{1});
   EXPECT_GE(ask(l1, 2, 1, kBin, 11).way, 0);
@@ -96,6 +97,48 @@ TEST(L1, OnlySoManyLinesWait) {
   l1.resize(4);  // one line may wait
   EXPECT_GE(ask(l1, 5, 1, 6 * kBin, 19).way, 0);
   EXPECT_EQ(ask(l1, 6, 1, 6 * kBin, 20).way, -1);
+}
+
+// The line that was used least recently leaves, if times of use are far enough apart.
+TEST(L1, TheOldestLineLeaves) {
+  for (std::uint64_t seed = 1; seed <= 8; ++seed) {
+    L1 l1({.lines = 4, .ways = 4, .age = kAge}, seed);
+    for (std::int64_t line = 1; line <= 4; ++line) {
+      EXPECT_GE(ask(l1, line, 15, line * 2000).way, 0);
+      l1.due(line, 7, Time{line * 2000 + 1});
+    }
+    EXPECT_EQ(ask(l1, 1, 15, 10'000).hit, 15);
+    EXPECT_GE(ask(l1, 5, 15, 12'000).way, 0);
+    for (const std::int64_t line : {1, 3, 4}) { EXPECT_EQ(ask(l1, line, 15, 12'000).hit, 15); }
+    EXPECT_EQ(ask(l1, 2, 15, 12'000).hit, 0);
+  }
+}
+
+// Share of hits in a set of lines that is read round after round, a line every microsecond.
+double hits_of_rounds(std::int64_t lines, Duration age) {
+  L1 l1({.lines = 2048, .ways = 32, .age = age}, 1);
+  std::int64_t now = 0, hits = 0;
+  constexpr std::int64_t kRounds = 12, kWarm = 4;
+  for (std::int64_t round = 0; round < kRounds; ++round) {
+    for (std::int64_t i = 0; i < lines; ++i) {
+      now += 1'000'000;
+      const bool hit = ask(l1, i, 1, now).hit != 0;
+      if (!hit) { l1.due(i, 7, Time{now}); }
+      hits += round >= kWarm && hit ? 1 : 0;
+    }
+  }
+  return static_cast<double>(hits) / static_cast<double>((kRounds - kWarm) * lines);
+}
+
+// A set that is a little too large hits in the sets that do not overflow, if ages are told apart;
+// else each line has the same chance.
+TEST(L1, RoundsThroughASet) {
+  const Duration fine{1000}, none{INT64_MAX};
+  for (const Duration age : {fine, none}) { EXPECT_GT(hits_of_rounds(2048 * 6 / 10, age), 0.98); }
+  EXPECT_NEAR(hits_of_rounds(2048 * 12 / 10, fine), 0.13, 0.05);
+  EXPECT_NEAR(hits_of_rounds(2048 * 12 / 10, none), 0.67, 0.06);
+  EXPECT_LT(hits_of_rounds(2048 * 2, fine), 0.001);
+  EXPECT_GT(hits_of_rounds(2048 * 2, none), 0.1);
 }
 
 }  // namespace

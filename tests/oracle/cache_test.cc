@@ -130,7 +130,7 @@ TEST(L2, RandomLinesHitAsOftenAsTheRangeFits) {
 TEST(L1, IsAMapWhereNothingIsEvicted) {
   std::mt19937_64 random(3);
   constexpr std::int64_t kSets = 64;
-  L1 l1(kSets * 16, 16, 1, 5);
+  L1 l1({.lines = kSets * 16, .ways = 16, .age = Duration{1}}, 5);
 
   struct Fill {
     std::int64_t line;
@@ -191,7 +191,7 @@ TEST(L1, IsAMapWhereNothingIsEvicted) {
 }
 
 TEST(L1, ForgetsEverythingWhenAKernelStarts) {
-  L1 l1(512, 4, 1, 1);
+  L1 l1({.lines = 512, .ways = 4, .age = Duration{1}}, 1);
   std::vector<std::uint32_t> fills;
   for (int round = 0; round < 70'000; ++round) {  // more rounds than marks of 16 bits
     const L1::Lookup first = l1.find(7, 15, Time{round}, fills);

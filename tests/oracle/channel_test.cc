@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The HBM channel against a list of everything it did: reads in order of arrival, writes gathered
-// and drained in batches, turnarounds between the two, banks that open rows.
+// and drained in batches, turnarounds between the two, banks that open rows; who waits for a bank lets
+// others pass.
 #include "memory/hbm_channel.h"
 
 #include <gtest/gtest.h>
@@ -30,9 +31,9 @@ class SlowChannel {
       start = std::max(start, bus_.back().end + turn);
     }
     std::int64_t length = bursts * t_.burst.count();
-    start = open(row, start, length);
+    const std::int64_t opened = open(row, start, length);
     bus_.push_back({start, start + length, false});
-    return start + length;
+    return opened + length;
   }
 
   // Whether the write started a drain.
@@ -42,14 +43,15 @@ class SlowChannel {
     if (waiting_ < t_.drain_bursts) { return false; }
     const bool turns = bus_.empty() || !bus_.back().write;
     const std::int64_t start = bus_.empty() ? at : std::max(at, bus_.back().end);
-    std::int64_t end = start + (turns ? t_.read_to_write.count() : 0);
+    const std::int64_t begin = start + (turns ? t_.read_to_write.count() : 0);
+    std::int64_t end = begin, last = begin;
     for (const auto& [written, n] : writes_) {
       std::int64_t length = n * t_.burst.count();
-      const std::int64_t from = open(written, end, length);
-      end = from + length;
+      last = std::max(last, open(written, begin, length) + length);
+      end += length;
       waiting_ -= n;
     }
-    end += waiting_ * t_.burst.count();
+    end = std::max(last, end + waiting_ * t_.burst.count());
     bus_.push_back({start, end, true});
     writes_.clear();
     waiting_ = 0;

@@ -37,6 +37,7 @@ void set_sms(gpu::GpuSpec& g, Dice& dice) {
 
 void set_caches(gpu::GpuSpec& g, Dice& dice) {
   g.l1.ways = dice.pick<std::int64_t>({1, 2, 3, 4, 16, 64});
+  g.l1.age = Cycles{dice.pick<std::int64_t>({1, 1000, 1000000})};
   g.l1.bandwidth = BytesPerCycle{dice.pick<std::int64_t>({32'000, 64'000, 128'000, 37'500})};
   g.l1.tag_banks = dice.pick<std::int64_t>({1, 2, 4, 64});
   g.l1.pending = dice.pick<double>({0.001, 0.125, 1});

@@ -16,6 +16,7 @@ inline void set_h100_memory(gpu::GpuSpec& g) {
   g.l1.line = 128_B;
   g.l1.sector = 32_B;
   g.l1.ways = 4;
+  g.l1.age = 16384_cycles;
   g.l1.bandwidth = unit::BytesPerCycle{128'000};
   g.l1.tag_banks = 1;
   g.l1.pending = 0.25;
