@@ -127,7 +127,7 @@ void Machine::dispatch() {
     if (placement.launch == nullptr) { return; }
     Launch& launch = *placement.launch;
     std::int64_t block = launch.next_block;
-    const std::uint32_t cluster = launch.cluster > 1
+    const std::uint32_t cluster = launch.cluster > 1 || launch.codes->front().cluster_barrier
                                       ? surface_.clusters.open(launch.kernel->cluster)
                                       : sm::kNoCluster;
     for (const std::uint16_t sm : placement.sms) {

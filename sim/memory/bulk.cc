@@ -4,7 +4,8 @@
 //
 // Rows of a box that are a pitch apart lie in a page each; looking up every one would be most of
 // the work of a matrix product. Such boxes are looked up in pages of 32 rows x 128 bytes instead, a
-// one-to-one rearrangement of the array's pages (docs/deviations.md, tile-pages).
+// one-to-one rearrangement of the array's pages (docs/deviations.md, tile-pages). What L2 does not
+// hold comes from where it lies: line by line, each from its own channel and row.
 #include <algorithm>
 #include <bit>
 
@@ -33,6 +34,14 @@ Sectors run(std::int64_t first, std::int64_t last) {
   return s;
 }
 
+// A page as it is looked up: line i of it is the 128 bytes at `first` + i x `apart`.
+struct Page {
+  std::int64_t number = 0;
+  std::int64_t first = 0, apart = kLineBytes;
+
+  [[nodiscard]] bool tile() const { return apart != kLineBytes; }
+};
+
 // Calls f(page, sectors touched, sectors covered completely) for each page of [from, to).
 template <class F>
 void for_each_linear_page(std::int64_t from, std::int64_t to, F&& f) {
@@ -40,7 +49,8 @@ void for_each_linear_page(std::int64_t from, std::int64_t to, F&& f) {
     const std::int64_t start = std::max(from - page * kPageBytes, std::int64_t{0});
     const std::int64_t end = std::min<std::int64_t>(to - page * kPageBytes, kPageBytes);
     const Sectors touched = run(start / kSectorBytes, (end + kSectorBytes - 1) / kSectorBytes);
-    f(page, touched, run((start + kSectorBytes - 1) / kSectorBytes, end / kSectorBytes));
+    f(Page{page, page * kPageBytes}, touched,
+      run((start + kSectorBytes - 1) / kSectorBytes, end / kSectorBytes));
   }
 }
 
@@ -72,8 +82,9 @@ void for_each_tile(const BulkAccess& b, std::int64_t row, std::int64_t column, F
     for (std::int64_t group = row / kTileRows; group * kTileRows < row + b.rows; ++group) {
       const std::int64_t first = std::max(row - group * kTileRows, std::int64_t{0});
       const std::int64_t last = std::min<std::int64_t>(row + b.rows - group * kTileRows, kTileRows);
-      f(b.array_base / kPageBytes + group * columns + c, tile(first, last, touched),
-        tile(first, last, covered));
+      const std::int64_t origin = b.array_base + group * kTileRows * b.pitch + c * kLineBytes;
+      f(Page{b.array_base / kPageBytes + group * columns + c, origin, b.pitch},
+        tile(first, last, touched), tile(first, last, covered));
     }
   }
 }
@@ -97,6 +108,10 @@ void for_each_bulk_page(const BulkAccess& b, F&& f) {
 }
 
 std::int64_t sectors_of(const Sectors& s) { return std::popcount(s[0]) + std::popcount(s[1]); }
+
+Sectors without(const Sectors& some, const Sectors& others) {
+  return {some[0] & ~others[0], some[1] & ~others[1]};
+}
 
 std::uint64_t whole_bursts(std::uint64_t sectors) {
   return ((sectors | sectors >> 1) & 0x5555555555555555ULL) * 3;
@@ -125,14 +140,27 @@ std::uint32_t System::new_bulk(const BulkAccess& access) {
     id = free_bulks_.back();
     free_bulks_.pop_back();
   }
-  bulks_[id] = Bulk{access, 0, false};
+  bulks_[id] = Bulk{access, 0, false, false};
   return id;
 }
 
+// Every row lies where its own page does, however boxes are looked up.
+void System::find_sides(Bulk& b) const {
+  const bool apart = b.rows > 1 && b.pitch != b.row_bytes;
+  const std::int64_t rows = apart ? b.rows : 1, bytes = apart ? b.row_bytes : b.bytes();
+  for (std::int64_t r = 0; r < rows && !(b.near && b.far); ++r) {
+    const std::int64_t at = b.address + r * b.pitch;
+    for (std::int64_t page = at / kPageBytes; page * kPageBytes < at + bytes; ++page) {
+      (is_far(b.sm, page * kLinesPerPage) ? b.far : b.near) = true;
+    }
+  }
+}
+
+// Arrives with what of it is near; the rest is as much later as its way is longer.
 void System::send_to_l2(std::uint32_t id, SmNotice notice, Time departs) {
   Bulk& b = bulks_[id];
-  b.far = is_far(b.sm, b.address / kLineBytes);
-  const Time arrives = departs + timing_.to_l2 + (b.far ? timing_.far_extra : Duration{0});
+  find_sides(b);
+  const Time arrives = departs + timing_.to_l2 + (b.near ? Duration{0} : timing_.far_extra);
   wheel_.schedule({arrives, event::Target::Sm, static_cast<std::uint8_t>(notice), b.sm, id});
 }
 
@@ -194,20 +222,49 @@ void System::serve_page(std::int64_t page, std::uint32_t frame, const Sectors& w
   served.last = std::max(served.last, filled_at(l2_, frame, wanted));
 }
 
+// The lines of a tile that have to be fetched, one by one.
+void System::fetch_lines(std::int64_t first, std::int64_t apart, std::uint32_t frame,
+                         const Sectors& fetched, result::Counters& counters, Served& served) {
+  const Time now = wheel_.now();
+  Time group_ready;  // of four lines, whose arrival is noted together
+  for (int line = 0; line < kLinesPerPage; ++line) {
+    const std::uint64_t sectors = fetched[static_cast<std::size_t>(line >> 4)] >> 4 * (line & 15) &
+                                  0xf;
+    if (sectors != 0) {
+      const Place at = place((first + line * apart) / kLineBytes >> chunk_shift_);
+      const int bursts = std::popcount(sectors) / 2;
+      const auto slot = slices_[slice_of_channel_[at.channel]].reserve(
+          now, timing_.slice[static_cast<std::size_t>(2 * bursts)]);
+      const Time ready = channels_[at.channel].read(timing_.channel, slot.end + timing_.to_dram,
+                                                    row_of(at), bursts) +
+                         timing_.from_dram;
+      counters.dram_read_bytes += bursts * std::int64_t{2 * kSectorBytes};
+      served.taken = std::max(served.taken, slot.start);
+      served.first = std::min(served.first, ready);
+      group_ready = std::max(group_ready, ready);
+    }
+    if ((line + 1) % L2Directory::kLinesPerFill != 0 || group_ready == Time{}) { continue; }
+    l2_.set_ready(frame, line / L2Directory::kLinesPerFill, group_ready);
+    served.last = std::max(served.last, group_ready);
+    group_ready = Time{};
+  }
+}
+
 void System::prefetch_bulk(std::uint32_t bulk) const {
   const Bulk& b = bulks_[bulk];
   for_each_bulk_page(
-      b, [&](std::int64_t page, const Sectors&, const Sectors&) { l2_.prefetch(page); });
+      b, [&](const Page& page, const Sectors&, const Sectors&) { l2_.prefetch(page.number); });
 }
 
-// The GPC's port carries multicast data once, every receiver's port for itself.
+// The GPC's port carries multicast data once, every receiver's port for itself. They begin with
+// the first lines, which come back while the engine is still asking for the others.
 std::int64_t System::bulk_arrives(std::uint32_t id, std::span<const std::uint16_t> receivers,
                                   std::span<Time> landed) {
   Bulk& b = bulks_[id];
   result::Counters& c = *b.account->counters;
   Served all;
-  for_each_bulk_page(b, [&](std::int64_t page, const Sectors& touched, const Sectors&) {
-    const std::uint32_t frame = l2_.find_or_claim(page);
+  for_each_bulk_page(b, [&](const Page& page, const Sectors& touched, const Sectors&) {
+    const std::uint32_t frame = l2_.find_or_claim(page.number);
     const Sectors valid = l2_.valid(frame);
     Sectors fetched{};
     for (std::size_t w = 0; w < 2; ++w) {
@@ -217,13 +274,15 @@ std::int64_t System::bulk_arrives(std::uint32_t id, std::span<const std::uint16_
       if (fetched[w] != 0) { l2_.install(frame, static_cast<int>(w), fetched[w], 0); }
     }
     b.sectors += sectors_of(touched);
-    serve_page(page, frame, touched, fetched, c, all);
+    serve_page(page.number, frame, page.tile() ? without(touched, fetched) : touched,
+               page.tile() ? Sectors{} : fetched, c, all);
+    if (page.tile()) { fetch_lines(page.first, page.apart, frame, fetched, c, all); }
     all.last = std::max(all.last, make_room(wheel_.now(), frame, c));
   });
   c.l2_read_sectors += b.sectors;
-  const Duration back = timing_.from_l2 + (b.far ? timing_.far_extra : Duration{0});
-  const Time first = all.first + back;
-  const Time last = all.last + back;
+  const Duration back = timing_.from_l2 + (b.near ? Duration{0} : timing_.far_extra);
+  const Time first = all.first + back - b.spread;
+  const Time last = all.last + back + (b.near && b.far ? timing_.far_extra * 2 : Duration{0});
   const auto sectors = static_cast<std::size_t>(std::min<std::int64_t>(b.sectors, kMaxSectors));
   const Time gpc = gpc_ingress_[gpc_of_sm_[b.sm]].reserve(first, timing_.gpc_ingress[sectors]);
   Time done = last;
@@ -246,7 +305,7 @@ Time System::send_bulk(const BulkAccess& access) {
   c.tma_store_bytes += access.bytes();
   ++access.account->stores->under_way;
   const std::uint32_t id = new_bulk(access);
-  for_each_bulk_page(access, [&](std::int64_t, const Sectors& touched, const Sectors&) {
+  for_each_bulk_page(access, [&](const Page&, const Sectors& touched, const Sectors&) {
     bulks_[id].sectors += sectors_of(touched);
   });
   const std::int64_t sectors = bulks_[id].sectors;
@@ -266,8 +325,8 @@ void System::bulk_store_arrives(std::uint32_t id) {
   result::Counters& c = *b.account->counters;
   Served served;
   served.taken = wheel_.now();
-  for_each_bulk_page(b, [&](std::int64_t page, const Sectors& touched, const Sectors& covered) {
-    const std::uint32_t frame = l2_.find_or_claim(page);
+  for_each_bulk_page(b, [&](const Page& page, const Sectors& touched, const Sectors& covered) {
+    const std::uint32_t frame = l2_.find_or_claim(page.number);
     const Sectors valid = l2_.valid(frame);
     Sectors fetched{};
     for (std::size_t w = 0; w < 2; ++w) {
@@ -279,7 +338,9 @@ void System::bulk_store_arrives(std::uint32_t id) {
       }
     }
     c.l2_write_sectors += sectors_of(touched);
-    serve_page(page, frame, touched, fetched, c, served);
+    serve_page(page.number, frame, page.tile() ? without(touched, fetched) : touched,
+               page.tile() ? Sectors{} : fetched, c, served);
+    if (page.tile()) { fetch_lines(page.first, page.apart, frame, fetched, c, served); }
     served.taken = std::max(served.taken, make_room(wheel_.now(), frame, c));
   });
   Stores& stores = *b.account->stores;

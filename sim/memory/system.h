@@ -79,7 +79,8 @@ struct BulkAccess {
   std::uint16_t sm = 0;
   std::uint32_t token = 0;  // the SM's own
   Time issued;              // when the warp issued it
-  Time departs;             // when its last line leaves the engine
+  Duration spread;          // from its first line to its last, leaving the engine
+  Time departs;             // when its last line does
   Account* account = nullptr;
 
   [[nodiscard]] std::int64_t bytes() const { return rows * row_bytes; }
@@ -176,6 +177,9 @@ class System {
 
   [[nodiscard]] L2Directory& l2() { return l2_; }
 
+  // Whether a line lies in another partition of L2 than the SM.
+  [[nodiscard]] bool is_far(std::uint16_t sm, std::int64_t line) const;
+
   [[nodiscard]] const Timing& timing() const { return timing_; }
 
   [[nodiscard]] std::size_t requests_under_way() const {
@@ -218,9 +222,10 @@ class System {
     std::uint32_t request, next;
   };
 
+  // `near`, `far`: some of it is there.
   struct Bulk : BulkAccess {
     std::int64_t sectors = 0;
-    bool far = false;
+    bool near = false, far = false;
   };
 
   void store_run(const Access& access, Duration each);
@@ -254,7 +259,9 @@ class System {
   void serve_page(std::int64_t page, std::uint32_t frame, const L2Directory::Sectors& wanted,
                   const L2Directory::Sectors& fetched, result::Counters& counters, Served& served);
   void part_arrived(std::uint32_t id, Time ready);
-  [[nodiscard]] bool is_far(std::uint16_t sm, std::int64_t line) const;
+  void fetch_lines(std::int64_t first, std::int64_t apart, std::uint32_t frame,
+                   const L2Directory::Sectors& fetched, result::Counters& counters, Served& served);
+  void find_sides(Bulk& bulk) const;
 
   // Where an interleave unit lives.
   struct Place {

@@ -97,7 +97,7 @@ inline gpu::GpuSpec h100() {
   g.wgmma = {16_cycles};
   g.tma = {100_cycles, 100_cycles, unit::BytesPerCycle{32'000}, 2, unit::BytesPerCycle{64'000}};
   g.mbarrier = {20_cycles};
-  g.cluster = {181_cycles, 203_cycles};
+  g.cluster = {181_cycles, 203_cycles, 100_cycles};
   g.power = {700};
   return g;
 }
