@@ -32,6 +32,19 @@ const Node* find_path(const Node& root, std::string_view path) {
   return node;
 }
 
+std::string text_at(const Node& map, std::string_view key) {
+  const Node* node = map.find(key);
+  return node != nullptr && node->is_scalar() ? node->text : "";
+}
+
+Node scalar(std::string text, Place place) {
+  Node node;
+  node.kind = Node::Kind::Scalar;
+  node.text = std::move(text);
+  node.place = std::move(place);
+  return node;
+}
+
 std::string found(const Node& node) {
   switch (node.kind) {
     case Node::Kind::Null: return "nothing";

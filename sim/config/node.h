@@ -43,6 +43,11 @@ struct Entry {
 // The node below `root` at a path of keys, as "hbm.latency"; null where there is none.
 [[nodiscard]] const Node* find_path(const Node& root, std::string_view path);
 
+// The text at a key; empty where there is none.
+[[nodiscard]] std::string text_at(const Node& map, std::string_view key);
+
+[[nodiscard]] Node scalar(std::string text, Place place = {});
+
 // What a node is, for messages: "a list", "a map of keys", "nothing", "'12 GB'".
 [[nodiscard]] std::string found(const Node& node);
 

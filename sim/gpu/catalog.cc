@@ -45,21 +45,17 @@ bool mentions_schema(const std::string& file) {
   return text.find("wavetail/gpu/") != std::string::npos;
 }
 
-std::string text_of(const config::Node& root, std::string_view key) {
-  const config::Node* node = root.find(key);
-  return node != nullptr && node->is_scalar() ? node->text : "";
-}
-
 // Name and aliases of a file; nothing if it is no GPU file.
 std::optional<CatalogEntry> peek(const std::string& file) {
   if (!mentions_schema(file)) { return std::nullopt; }
   config::Diagnostics ignored;
   const auto root = config::load_file(file, ignored);
-  if (!root || !text_of(*root, "schema").starts_with("wavetail/gpu/") ||
-      text_of(*root, "name").empty()) {
+  if (!root || !config::text_at(*root, "schema").starts_with("wavetail/gpu/") ||
+      config::text_at(*root, "name").empty()) {
     return std::nullopt;
   }
-  CatalogEntry entry{text_of(*root, "name"), text_of(*root, "description"), {}, file};
+  CatalogEntry entry{
+      config::text_at(*root, "name"), config::text_at(*root, "description"), {}, file};
   if (const config::Node* aliases = root->find("aliases")) {
     for (const config::Node& alias : aliases->items) { entry.aliases.push_back(alias.text); }
   }

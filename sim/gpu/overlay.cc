@@ -35,14 +35,6 @@ void drop(config::Node& root, std::string_view key) {
 // Moves the file's own errors to the file: a missing key is missing in the file that was asked for.
 void take_places(config::Node& below, const config::Node& above) { below.place = above.place; }
 
-config::Node scalar(std::string text, const config::Place& place) {
-  config::Node node;
-  node.kind = config::Node::Kind::Scalar;
-  node.text = std::move(text);
-  node.place = place;
-  return node;
-}
-
 // SMs spread evenly over as many GPCs as before, larger ones first. They come in pairs (TPCs),
 // which stay together if their number is even: a cluster of two fits every pair.
 config::Node spread(std::int64_t sms, std::int64_t gpcs, const config::Place& place) {
@@ -53,7 +45,7 @@ config::Node spread(std::int64_t sms, std::int64_t gpcs, const config::Place& pl
   const std::int64_t all = sms / size;
   for (std::int64_t i = 0; i < std::min(all, gpcs); ++i) {
     const std::int64_t here = (all / gpcs + (i < all % gpcs ? 1 : 0)) * size;
-    list.items.push_back(scalar(std::to_string(here), place));
+    list.items.push_back(config::scalar(std::to_string(here), place));
   }
   return list;
 }

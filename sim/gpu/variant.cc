@@ -14,11 +14,9 @@ namespace {
 
 namespace fs = std::filesystem;
 
-config::Node scalar(const std::string& text, bool quoted = false) {
-  config::Node node;
-  node.kind = config::Node::Kind::Scalar;
-  node.text = text;
-  node.quoted = quoted;
+config::Node quoted(const std::string& text) {
+  config::Node node = config::scalar(text);
+  node.quoted = true;
   return node;
 }
 
@@ -35,20 +33,15 @@ bool is_found(const Catalog& catalog, const std::string& name, const std::string
   return known && fs::equivalent(*known, file, error);
 }
 
-std::string text_of(const config::Node& root, std::string_view key) {
-  const config::Node* node = root.find(key);
-  return node != nullptr && node->is_scalar() ? node->text : "";
-}
-
 // What the new file holds before its new values, without head: nothing but a base, or copies.
 std::optional<config::Node> beginning(const Catalog& catalog, const std::string& file,
                                       config::Diagnostics& diagnostics) {
   auto own = config::load_file(file, diagnostics);
   if (!own) { return std::nullopt; }
-  const std::string name = text_of(*own, "name"), base = text_of(*own, "base");
+  const std::string name = config::text_at(*own, "name"), base = config::text_at(*own, "base");
   if (base.empty() && is_found(catalog, name, file)) {
     own = map();
-    own->entries.push_back({"base", {}, scalar(name)});
+    own->entries.push_back({"base", {}, config::scalar(name)});
   } else if (!base.empty() && !catalog.find(base)) {
     auto whole = catalog.load_file(file, diagnostics);
     if (!whole) { return std::nullopt; }
@@ -64,8 +57,8 @@ std::optional<config::Node> beginning(const Catalog& catalog, const std::string&
 config::Node long_value(const NewValue& v) {
   config::Node node = map();
   node.entries.push_back({"value", {}, v.value});
-  node.entries.push_back({"source", {}, scalar(v.source, true)});
-  node.entries.push_back({"confidence", {}, scalar(std::string(name(v.confidence)))});
+  node.entries.push_back({"source", {}, quoted(v.source)});
+  node.entries.push_back({"confidence", {}, config::scalar(std::string(name(v.confidence)))});
   return node;
 }
 
@@ -79,9 +72,9 @@ std::optional<std::string> variant_text(const Catalog& catalog, const std::strin
     config::apply(*values, {v.path, {}, long_value(v)}, "", diagnostics);
   }
   config::Node root = map();
-  root.entries = {{"schema", {}, scalar("wavetail/gpu/1")},
-                  {"name", {}, scalar(variant.name)},
-                  {"description", {}, scalar(variant.description, true)}};
+  root.entries = {{"schema", {}, config::scalar("wavetail/gpu/1")},
+                  {"name", {}, config::scalar(variant.name)},
+                  {"description", {}, quoted(variant.description)}};
   root.entries.insert(root.entries.end(), values->entries.begin(), values->entries.end());
   return config::to_yaml(root);
 }

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "base/count.h"
 #include "occupancy/refusal.h"
 
 namespace wavetail::occupancy {
@@ -69,8 +70,8 @@ std::string registers_sentence(const gpu::GpuSpec& gpu, const Launch& l, std::in
   return fmt::format(
       "a block takes {} x {} registers, and {} sub-partitions of {} hold {} such "
       "warps",
-      count_of(warps, "warp"), per_warp, gpu.sm.schedulers, gpu.sm.registers / gpu.sm.schedulers,
-      warps_by_registers(gpu.sm, per_warp));
+      base::count_of(warps, "warp"), per_warp, gpu.sm.schedulers,
+      gpu.sm.registers / gpu.sm.schedulers, warps_by_registers(gpu.sm, per_warp));
 }
 
 std::string shared_memory_sentence(const gpu::GpuSpec& gpu, const Launch& l) {
@@ -121,8 +122,8 @@ std::string sentence(const gpu::GpuSpec& gpu, const Launch& l, const Occupancy& 
     }
   }
   return fmt::format("{} per SM ({} of {} warps), limited by {}{}{}",
-                     count_of(o.blocks_per_sm, "block"), o.warps_per_sm, gpu.sm.max_warps, binding,
-                     others, remarks(gpu, l));
+                     base::count_of(o.blocks_per_sm, "block"), o.warps_per_sm, gpu.sm.max_warps,
+                     binding, others, remarks(gpu, l));
 }
 
 void choose_carveout(const gpu::GpuSpec& gpu, const Launch& l, Occupancy& o) {

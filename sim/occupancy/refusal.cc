@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include "base/count.h"
+
 namespace wavetail::occupancy {
 
 namespace {
@@ -31,7 +33,7 @@ void check_registers(const gpu::SmSpec& sm, const gpu::GpuSpec& gpu, const Launc
   if (checked > sm.registers / per_warp) {
     refuse(out, "registers",
            fmt::format("{} (in units of {}) x {} per warp = {}; an SM has {}",
-                       count_of(checked, "warp"), sm.warp_unit, per_warp, checked * per_warp,
+                       base::count_of(checked, "warp"), sm.warp_unit, per_warp, checked * per_warp,
                        sm.registers));
   }
 }
@@ -47,7 +49,7 @@ void check_shared_memory(const gpu::SmSpec& sm, const Launch& l, Refusals& out) 
 void check_cluster(const gpu::GpuSpec& gpu, const Launch& l, Refusals& out) {
   const auto most = gpu.sm.max_cluster;
   const auto say = [&](const std::string& why) {
-    refuse(out, "cluster", fmt::format("{}{}", count_of(l.cluster, "block"), why));
+    refuse(out, "cluster", fmt::format("{}{}", base::count_of(l.cluster, "block"), why));
   };
   if (l.cluster < 1 || l.cluster > most) {
     say(most <= 1 ? fmt::format("; {} has no clusters", gpu.architecture)
@@ -75,10 +77,6 @@ std::vector<Refusal> refusals(const gpu::GpuSpec& gpu, const Launch& launch) {
   check_shared_memory(sm, launch, out);
   check_cluster(gpu, launch, out);
   return out;
-}
-
-std::string count_of(std::int64_t n, const char* noun) {
-  return fmt::format("{} {}{}", n, noun, n == 1 ? "" : "s");
 }
 
 std::string bytes_of(unit::Bytes bytes) {

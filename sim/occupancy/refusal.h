@@ -19,9 +19,6 @@ struct Refusal {
 // Empty for a launch that the GPU takes.
 [[nodiscard]] std::vector<Refusal> refusals(const gpu::GpuSpec& gpu, const Launch& launch);
 
-// "1 block", "2 blocks".
-[[nodiscard]] std::string count_of(std::int64_t n, const char* noun);
-
 // "48 KiB", or "1160 B" where it is no whole number of KiB.
 [[nodiscard]] std::string bytes_of(unit::Bytes bytes);
 

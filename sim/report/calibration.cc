@@ -10,8 +10,6 @@ namespace wavetail::report {
 
 namespace {
 
-Json maybe(const std::optional<double>& value) { return value ? number(*value) : Json(nullptr); }
-
 Json json_of(const study::FittedValue& v) {
   Json json = {{"path", v.path},
                {"unit", v.unit},
@@ -34,13 +32,13 @@ Json json_of(const study::FittedRow& r) {
           {"gpu", r.start.row.gpu},
           {"gpu_file", r.start.gpu},
           {"unit", r.start.row.unit},
-          {"measured", maybe(r.start.row.value)},
-          {"start", maybe(r.start.predicted)},
-          {"start_error_pct", maybe(r.start.error_pct)},
-          {"predicted", maybe(r.fitted.predicted)},
-          {"error_pct", maybe(r.fitted.error_pct)},
-          {"left_out", maybe(r.left_out)},
-          {"left_out_error_pct", maybe(r.left_out_error_pct)}};
+          {"measured", number_or_null(r.start.row.value)},
+          {"start", number_or_null(r.start.predicted)},
+          {"start_error_pct", number_or_null(r.start.error_pct)},
+          {"predicted", number_or_null(r.fitted.predicted)},
+          {"error_pct", number_or_null(r.fitted.error_pct)},
+          {"left_out", number_or_null(r.left_out)},
+          {"left_out_error_pct", number_or_null(r.left_out_error_pct)}};
 }
 
 Json json_of(const std::vector<study::FittedGroup>& groups, const study::Calibration& c) {
@@ -79,14 +77,14 @@ Json calibration_json(const study::Calibration& c) {
   json["correlation"] = Json::array();
   for (const auto& row : c.correlation) {
     Json line = Json::array();
-    for (const auto& r : row) { line.push_back(maybe(r)); }
+    for (const auto& r : row) { line.push_back(number_or_null(r)); }
     json["correlation"].push_back(std::move(line));
   }
-  json["residual_pct"] = maybe(c.residual_pct);
+  json["residual_pct"] = number_or_null(c.residual_pct);
   json["start"] = statistics_json(c.start);
-  json["start"]["rms_pct"] = maybe(c.start_rms_pct);
+  json["start"]["rms_pct"] = number_or_null(c.start_rms_pct);
   json["fitted"] = statistics_json(c.fitted);
-  json["fitted"]["rms_pct"] = maybe(c.fitted_rms_pct);
+  json["fitted"]["rms_pct"] = number_or_null(c.fitted_rms_pct);
   json["left_out"] = c.left_out ? statistics_json(*c.left_out) : Json(nullptr);
   json["sets"] = json_of(c.sets, c);
   json["gpus"] = json_of(c.gpus, c);

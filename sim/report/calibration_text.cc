@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/count.h"
 #include "base/nearest.h"
 #include "report/calibration.h"
 #include "report/table.h"
@@ -28,10 +29,6 @@ std::string pct(const std::optional<double>& value, bool sign = false) {
   return fmt::format(fmt::runtime(sign ? "{:+.1f} %" : "{:.1f} %"), *value);
 }
 
-std::string count_of(std::size_t n, std::string_view what) {
-  return fmt::format("{} {}{}", n, what, n == 1 ? "" : "s");
-}
-
 std::string paragraph(const std::string& text) { return wrapped(text, kWidth, 2) + "\n"; }
 
 std::string error_text(const FittedValue& v) {
@@ -52,8 +49,7 @@ std::string values_text(const Calibration& c) {
                {"felt by"}});
   for (const FittedValue& v : c.values) {
     table.add({v.path, v.start.text, v.low.text, v.high.text, known ? v.value.text : "-",
-               error_text(v),
-               c.determined ? count_of(static_cast<std::size_t>(v.rows()), "row") : "-"});
+               error_text(v), c.determined ? base::count_of(v.rows(), "row") : "-"});
   }
   return table.text(0);
 }
@@ -187,9 +183,8 @@ std::string left_out_text(const Calibration& c) {
 std::string summary_text(const Calibration& c) {
   std::string text = fmt::format(
       "\nRoot mean square of the errors: {} at the start, {} fitted. {}, {}.\n",
-      pct(c.start_rms_pct), pct(c.fitted_rms_pct),
-      count_of(static_cast<std::size_t>(c.rounds), "round"),
-      count_of(static_cast<std::size_t>(c.simulations), "simulation"));
+      pct(c.start_rms_pct), pct(c.fitted_rms_pct), base::count_of(c.rounds, "round"),
+      base::count_of(c.simulations, "simulation"));
   std::string settings;
   for (const FittedValue& v : c.values) {
     settings += fmt::format(" --set '{}={}'", v.path, v.value.text);
@@ -207,7 +202,7 @@ std::string rows_text(const Calibration& c) {
     text += "\n" + paragraph(fmt::format(
                        "Left aside: {} of GPUs that take these values from {} (`base`); --variants "
                        "takes them in.",
-                       count_of(static_cast<std::size_t>(c.rows_of_variants), "row"), c.gpu));
+                       base::count_of(c.rows_of_variants, "row"), c.gpu));
   }
   return text;
 }
@@ -224,10 +219,11 @@ std::string partial_text(const Calibration& c) {
 }  // namespace
 
 std::string calibration_text(const Calibration& c) {
-  const std::string values = fmt::format("{} of {}", count_of(c.values.size(), "value"), c.gpu);
+  const std::string values = fmt::format("{} of {}", base::count_of(c.values.size(), "value"),
+                                         c.gpu);
   std::string text = c.rows.empty() ? fmt::format("{}, not fitted\n\n", values)
                                     : fmt::format("{} fitted to {} of {}\n\n", values,
-                                                  count_of(c.rows.size(), "row"), c.file);
+                                                  base::count_of(c.rows.size(), "row"), c.file);
   text += values_text(c) + caveats_text(c);
   if (!c.rows.empty()) {
     text += correlation_text(c) + errors_text(c) + left_out_text(c) + summary_text(c);

@@ -97,6 +97,10 @@ Json number(double value) {
              : Json(rounded);
 }
 
+Json number_or_null(const std::optional<double>& value) {
+  return value ? number(*value) : Json(nullptr);
+}
+
 Json to_json(const result::ChainLink& link) {
   return {
       {"name", link.name},           {"key", link.key},

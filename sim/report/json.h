@@ -5,6 +5,7 @@
 #pragma once
 
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
 
 #include "result/result.h"
@@ -15,6 +16,8 @@ using Json = nlohmann::ordered_json;
 
 // One number as it is written: null if it is not finite.
 [[nodiscard]] Json number(double value);
+
+[[nodiscard]] Json number_or_null(const std::optional<double>& value);
 
 [[nodiscard]] Json to_json(const result::RunResult& run);
 [[nodiscard]] Json to_json(const result::ChainLink& link);

@@ -9,14 +9,12 @@ namespace wavetail::report {
 
 namespace {
 
-Json maybe(const std::optional<double>& value) { return value ? number(*value) : Json(nullptr); }
-
 Json json_of(const study::RowResult& r) {
   Json json = {{"id", r.row.id},
                {"set", r.row.set},
                {"gpu", r.row.gpu},
                {"kind", r.row.kind},
-               {"predicted", maybe(r.predicted)},
+               {"predicted", number_or_null(r.predicted)},
                {"unit", r.row.unit}};
   if (r.row.value) { json["measured"] = number(*r.row.value); }
   if (r.error_pct) { json["error_pct"] = number(*r.error_pct); }
@@ -48,10 +46,10 @@ Json statistics_json(const study::Statistics& s) {
   return {{"n", s.n},
           {"skipped", s.skipped},
           {"compared", s.compared},
-          {"mape_pct", maybe(s.mape_pct)},
-          {"median_ape_pct", maybe(s.median_ape_pct)},
-          {"bias_pct", maybe(s.bias_pct)},
-          {"outside_pct", maybe(s.outside_pct)}};
+          {"mape_pct", number_or_null(s.mape_pct)},
+          {"median_ape_pct", number_or_null(s.median_ape_pct)},
+          {"bias_pct", number_or_null(s.bias_pct)},
+          {"outside_pct", number_or_null(s.outside_pct)}};
 }
 
 Json validation_json(const study::Validation& v) {

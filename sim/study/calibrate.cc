@@ -9,6 +9,7 @@
 #include <map>
 #include <numeric>
 
+#include "base/count.h"
 #include "base/nearest.h"
 #include "study/calibration_rows.h"
 #include "study/cross_validation.h"
@@ -50,10 +51,6 @@ std::string reasons_of(const std::vector<OtherRow>& others) {
   return text;
 }
 
-std::string count_of(std::size_t n, std::string_view what) {
-  return fmt::format("{} {}{}", n, what, n == 1 ? "" : "s");
-}
-
 // Whether there is enough to fit to; says what is lacking.
 bool enough_rows(const std::vector<Measurement>& rows, const ChosenRows& chosen,
                  const CalibrateOptions& options, std::size_t values,
@@ -69,7 +66,7 @@ bool enough_rows(const std::vector<Measurement>& rows, const ChosenRows& chosen,
     if (chosen.of_variants > 0) {
       message += fmt::format(
           "; --variants takes in {}, whose GPUs take the fitted values from this one",
-          count_of(static_cast<std::size_t>(chosen.of_variants), "row"));
+          base::count_of(chosen.of_variants, "row"));
     }
     if (options.rows_of.empty() && gpu::is_file_name(gpu)) {
       message += "; --rows-of NAME says which of them is meant";
@@ -78,8 +75,8 @@ bool enough_rows(const std::vector<Measurement>& rows, const ChosenRows& chosen,
     message = fmt::format("no row of {} can be fitted to{}", gpu, reasons_of(chosen.others));
   } else {
     message = fmt::format("{} {} for {}; at least as many rows as values are needed{}",
-                          count_of(n, "row"), n == 1 ? "is too little" : "are too few",
-                          count_of(values, "value"), reasons_of(chosen.others));
+                          base::count_of(n, "row"), n == 1 ? "is too little" : "are too few",
+                          base::count_of(values, "value"), reasons_of(chosen.others));
   }
   diagnostics.error(place_of(options), message);
   return false;
@@ -161,7 +158,7 @@ class Calibrator {
     const bool hang = fit_.predictor().outcome() == Outcome::Hang;
     c_.outcome = hang ? Outcome::Hang : Outcome::OverBudget;
     c_.outcome_message = fmt::format("at the start only {} could be predicted{}",
-                                     count_of(rows_.size(), "row"), reasons_of(c_.others));
+                                     base::count_of(rows_.size(), "row"), reasons_of(c_.others));
     return false;
   }
 

@@ -13,13 +13,6 @@ namespace {
 
 constexpr std::string_view kPrefix = "gpu.";
 
-config::Node scalar(const std::string& text) {
-  config::Node node;
-  node.kind = config::Node::Kind::Scalar;
-  node.text = text;
-  return node;
-}
-
 // "STR 17 rows, L2S 28 rows of streams.csv": those that move with the value.
 std::string rows_of(const FittedValue& v, const Calibration& c) {
   std::vector<std::string> parts;
@@ -83,9 +76,10 @@ std::optional<std::string> calibrated_gpu(const Calibration& c, const CalibrateO
     const config::Node* present = config::find_path(set->root, path);
     const bool moved = present == nullptr || config::plain(*present).text != v.value.text;
     if (is_fitted(v)) {
-      variant.values.push_back({path, scalar(v.value.text), confidence_of(v), source_of(v, c)});
+      variant.values.push_back(
+          {path, config::scalar(v.value.text), confidence_of(v), source_of(v, c)});
     } else if (moved) {
-      variant.values.push_back({path, scalar(v.value.text), gpu::Confidence::Assumed,
+      variant.values.push_back({path, config::scalar(v.value.text), gpu::Confidence::Assumed,
                                 "where a fit ended whose rows do not feel it there"});
     }
   }

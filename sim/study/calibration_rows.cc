@@ -10,11 +10,6 @@ namespace wavetail::study {
 
 namespace {
 
-std::string text_of(const config::Node& root, std::string_view key) {
-  const config::Node* node = root.find(key);
-  return node != nullptr && node->is_scalar() ? node->text : "";
-}
-
 // Whose a row is, by the name of its GPU.
 enum class Owner { Gpu, Variant, Other };
 
@@ -25,7 +20,7 @@ class Owners {
       : chosen_(*options.load.gpu),
         catalog_(options.load.folders),
         entries_(catalog_.entries()),
-        name_(text_of(gpu.root, "name")),
+        name_(config::text_at(gpu.root, "name")),
         parameters_(parameters) {
     if (!options.rows_of.empty()) {
       measured_ = name_in_catalog(options.rows_of).value_or(options.rows_of);
@@ -77,7 +72,7 @@ class Owners {
   bool takes_values(const std::string& file) const {
     config::Diagnostics ignored;
     const auto root = config::load_file(file, ignored);
-    if (!root || text_of(*root, "base") != name_) { return false; }
+    if (!root || config::text_at(*root, "base") != name_) { return false; }
     return std::none_of(parameters_.begin(), parameters_.end(), [&](const Parameter& p) {
       return config::find_path(*root, p.path.substr(std::string_view("gpu.").size())) != nullptr;
     });

@@ -31,7 +31,6 @@ bool same(const Node& a, const Node& b) {
 TEST(Write, SectionsAreIndentedAndValuesStandOnALine) {
   const std::string text = R"(schema: wavetail/gpu/1
 gpcs: [18, 16]
-
 hbm:
   bandwidth: {value: 3.352 TB/s, source: "5120 bit x 2", confidence: vendor}
   inner:

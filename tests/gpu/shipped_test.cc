@@ -8,6 +8,7 @@
 #include <cmath>
 
 #include "config/load.h"
+#include "config/value.h"
 #include "gpu/catalog.h"
 #include "gpu/keys.h"
 #include "gpu/reader.h"
@@ -148,17 +149,6 @@ TEST(ShippedGpus, L2IsFasterThanMemory) {
   });
 }
 
-std::string text_at(const config::Node& root, std::string_view path) {
-  const config::Node* at = &root;
-  while (at != nullptr && !path.empty()) {
-    const auto dot = std::min(path.find('.'), path.size());
-    at = at->find(path.substr(0, dot));
-    path.remove_prefix(std::min(dot + 1, path.size()));
-  }
-  if (at != nullptr && at->is_map()) { at = at->find("value"); }
-  return at == nullptr ? "" : at->text;
-}
-
 void expect_in_range(const Field& field, const std::string& text, const Provenance& from) {
   ASSERT_TRUE(from.range_low && from.range_high) << field.path;
   const auto value = unit::parse_real(text, field.dimension);
@@ -177,7 +167,9 @@ TEST(ShippedGpus, AssumedNumbersLieInTheirRange) {
       const Provenance& from = gpu.spec.provenance.at(field.path);
       EXPECT_NE(from.source, "") << field.path;
       if (field.kind == ValueKind::Number && from.confidence == Confidence::Assumed) {
-        expect_in_range(field, text_at(gpu.document.root, field.path), from);
+        const config::Node* at = config::find_path(gpu.document.root, field.path);
+        ASSERT_NE(at, nullptr);
+        expect_in_range(field, config::plain(*at).text, from);
       }
     }
   });
