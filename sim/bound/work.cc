@@ -175,8 +175,8 @@ class Counter {
     if (op.over == kernel::Over::Tiles) {
       return portions / static_cast<double>(kernel::clusters_of(kernel_));
     }
-    const std::int64_t steps = kernel::tile_groups_of(kernel_) * kernel_.shares->steps;
-    return static_cast<double>(steps) / portions - static_cast<double>(op.skip);
+    return static_cast<double>(kernel::total_steps(kernel_)) / portions -
+           static_cast<double>(op.skip);
   }
 
   // The ways that portions go, by how many take them.

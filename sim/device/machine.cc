@@ -53,7 +53,7 @@ void Machine::start(Launch& launch) {
     return;
   }
   const Replay::Held held = Replay::held(launch, memory_.l2());
-  for (const memory::L2Directory::Census& array : held) {
+  for (const memory::L2::Census& array : held) {
     launch.l2_bytes_at_start += array.lines * memory::kLineBytes;
   }
   if (options_.replay) {
@@ -127,7 +127,7 @@ void Machine::dispatch() {
     if (placement.launch == nullptr) { return; }
     Launch& launch = *placement.launch;
     std::int64_t block = launch.next_block;
-    const std::uint32_t cluster = launch.cluster > 1
+    const std::uint32_t cluster = launch.cluster > 1 || launch.codes->front().cluster_barrier
                                       ? surface_.clusters.open(launch.kernel->cluster)
                                       : sm::kNoCluster;
     for (const std::uint16_t sm : placement.sms) {

@@ -3,22 +3,23 @@
 
 #include <algorithm>
 #include <bit>
+#include <utility>
 
 namespace wavetail::device {
 
 using memory::kPageBytes;
-using memory::L2Directory;
+using memory::L2;
 
 namespace {
 
-L2Directory::Range pages_of(const sm::Launch& launch, std::size_t array) {
+L2::Range pages_of(const sm::Launch& launch, std::size_t array) {
   const std::int64_t first = launch.array_base[array] / kPageBytes;
   const std::int64_t bytes = launch.kernel->arrays[array].bytes.count();
   return {first, first + (bytes + kPageBytes - 1) / kPageBytes};
 }
 
-std::vector<L2Directory::Range> ranges_of(const sm::Launch& launch) {
-  std::vector<L2Directory::Range> ranges;
+std::vector<L2::Range> ranges_of(const sm::Launch& launch) {
+  std::vector<L2::Range> ranges;
   for (std::size_t a = 0; a < launch.array_base.size(); ++a) {
     ranges.push_back(pages_of(launch, a));
   }
@@ -27,9 +28,10 @@ std::vector<L2Directory::Range> ranges_of(const sm::Launch& launch) {
 
 std::int64_t rounded(std::int64_t n, std::int64_t grain) { return (n + grain / 2) / grain; }
 
-// n to a sixteenth or to `coarse`, whichever is less: a kernel may live on a small part of an
-// array.
-std::int64_t step_of(std::int64_t n, std::int64_t coarse) {
+// n of `all` to a sixteenth or to `coarse`, whichever is less: a kernel may live on a small part of
+// an array. Of an array no larger than that to a quarter of the array.
+std::int64_t step_of(std::int64_t n, std::int64_t all, std::int64_t coarse) {
+  if (all <= coarse) { return rounded(4 * n, all); }
   const auto grain = static_cast<std::int64_t>(
       std::bit_floor(static_cast<std::uint64_t>(std::clamp<std::int64_t>(n / 16, 1, coarse))));
   return rounded(n, grain) * grain;
@@ -37,13 +39,13 @@ std::int64_t step_of(std::int64_t n, std::int64_t coarse) {
 
 // In which partition each page of a small array lies, or how many do in each; beyond some hundred
 // pages that is the same for every copy.
-void add_sides(Replay::Key& key, const memory::System& memory, L2Directory::Range pages) {
+void add_sides(Replay::Key& key, const L2& l2, L2::Range pages) {
   constexpr std::int64_t kFew = 8, kMany = 1024;
   const std::int64_t n = pages.last - pages.first;
-  if (memory.partitions() == 1 || n > kMany) { return; }
-  std::vector<std::int64_t> in(static_cast<std::size_t>(memory.partitions()), 0);
+  if (l2.partitions() == 1 || n > kMany) { return; }
+  std::vector<std::int64_t> in(l2.partitions(), 0);
   for (std::int64_t page = pages.first; page < pages.last; ++page) {
-    const std::uint64_t side = memory.partition_of(page);
+    const std::uint64_t side = l2.home_of(page);
     ++in[side];
     if (n <= kFew) { key.push_back(static_cast<std::int64_t>(side)); }
   }
@@ -54,27 +56,27 @@ void add_sides(Replay::Key& key, const memory::System& memory, L2Directory::Rang
 
 }  // namespace
 
-Replay::Held Replay::held(const sm::Launch& launch, const L2Directory& l2) {
+Replay::Held Replay::held(const sm::Launch& launch, const L2& l2) {
   return l2.census(ranges_of(launch));
 }
 
 Replay::Key Replay::key(const sm::Launch& launch, memory::System& memory, const Held& held) {
-  const L2Directory& l2 = memory.l2();
+  const L2& l2 = memory.l2();
   const std::int64_t coarse = std::max<std::int64_t>(1, l2.capacity_lines() / 256);
-  Key key{launch.kernel_index, rounded(l2.lines(), coarse),
+  // How full L2 is decides whether lines must leave for new ones, and matters no further: a full
+  // one holds between eleven twelfths of its capacity and all of it (L2Directory).
+  Key key{launch.kernel_index, std::min<std::int64_t>(3, l2.lines() * 4 / l2.capacity_lines()),
           rounded(l2.dirty_sectors(), 4 * coarse)};
-  for (const L2Directory::Census& array : held) {
-    key.push_back(step_of(array.lines, coarse));
-    key.push_back(step_of(array.dirty_sectors, 4 * coarse));
-  }
   for (std::size_t a = 0; a < launch.array_base.size(); ++a) {
-    if (launch.kernel->arrays[a].per_launch) { add_sides(key, memory, pages_of(launch, a)); }
+    const std::int64_t lines = launch.kernel->arrays[a].bytes.count() / memory::kLineBytes + 1;
+    key.push_back(step_of(held[a].lines, lines, coarse));
+    key.push_back(step_of(held[a].dirty_sectors, 4 * lines, 4 * coarse));
+    if (launch.kernel->arrays[a].per_launch) { add_sides(key, l2, pages_of(launch, a)); }
   }
   return key;
 }
 
-std::optional<Replay::Repeated> Replay::repeat(const Key& key, sm::Launch& launch,
-                                               L2Directory& l2) const {
+std::optional<Replay::Repeated> Replay::repeat(const Key& key, sm::Launch& launch, L2& l2) const {
   const auto found = records_.find(key);
   if (found == records_.end()) { return std::nullopt; }
   const Record& r = *found->second;
@@ -83,28 +85,57 @@ std::optional<Replay::Repeated> Replay::repeat(const Key& key, sm::Launch& launc
   for (std::size_t sm = 0; sm < launch.presence.size(); ++sm) {
     launch.presence[sm].reached = r.reached[sm];
   }
-  for (const ArrayPages& p : r.left) {
-    l2.restore({launch.array_base[p.array] / kPageBytes + p.page, p.valid, p.dirty});
+  const auto page_of = [&](const Left& l) {
+    L2::PageState state = l.state;
+    state.page += launch.array_base[l.array] / kPageBytes;
+    return state;
+  };
+  for (const Left& l : r.left) {
+    if (l.unnamed == 0) { l2.forget(page_of(l)); }
   }
-  // What the launch displaced was written back by the earlier one's account.
-  l2.shrink(L2Directory::kNoFrame, [](std::int64_t, const L2Directory::Sectors&) {});
+  for (const Left& l :
+       r.left) {  // what that displaces was written back by the earlier one's account
+    if (l.unnamed != 0) {
+      l2.add_unnamed(l.side, l.unnamed);
+    } else {
+      l2.restore(page_of(l));
+    }
+  }
   return r.times;
 }
 
-void Replay::remember(const Key& key, const sm::Launch& launch, unit::Time now,
-                      const L2Directory& l2) {
+// Lines that nobody will ask for are gathered to a twelfth of a partition.
+std::vector<Replay::Left> Replay::left_by(const sm::Launch& launch, const L2& l2) {
+  const std::vector<L2::Range> ranges = ranges_of(launch);
+  const auto partitions = static_cast<std::int64_t>(l2.partitions());
+  const std::int64_t enough = std::max<std::int64_t>(1, l2.capacity_lines() / partitions / 12);
+  std::vector<Left> left;
+  std::vector<std::int64_t> unnamed(l2.partitions(), 0);
+  for (L2::PageState s : l2.pages_within(ranges)) {
+    std::size_t a = 0;
+    while (s.page < ranges[a].first || s.page >= ranges[a].last) { ++a; }
+    const std::uint64_t side = (l2.home_of(s.page) + s.from_home) % l2.partitions();
+    if (launch.array_once[a] && (s.dirty[0] | s.dirty[1]) == 0) {
+      unnamed[side] += memory::lines_of(s.valid);
+      if (unnamed[side] < enough) { continue; }
+      left.push_back({0, {}, side, std::exchange(unnamed[side], 0)});
+    } else {
+      s.page -= ranges[a].first;
+      left.push_back({a, s, side, 0});
+    }
+  }
+  for (std::uint64_t side = 0; side < unnamed.size(); ++side) {
+    if (unnamed[side] != 0) { left.push_back({0, {}, side, unnamed[side]}); }
+  }
+  return left;
+}
+
+void Replay::remember(const Key& key, const sm::Launch& launch, unit::Time now, const L2& l2) {
   Record r;
   r.times = {launch.ended - launch.started, now - launch.ended};
   r.counters = launch.counters;
   for (const sm::Presence& p : launch.presence) { r.reached.push_back(p.reached); }
-  const std::vector<L2Directory::Range> ranges = ranges_of(launch);
-  for (const L2Directory::PageState& s : l2.pages_within(ranges)) {
-    for (std::size_t a = 0; a < ranges.size(); ++a) {
-      if (s.page >= ranges[a].first && s.page < ranges[a].last) {
-        r.left.push_back({a, s.page - ranges[a].first, s.valid, s.dirty});
-      }
-    }
-  }
+  r.left = left_by(launch, l2);
   records_.insert_or_assign(key, std::make_shared<const Record>(std::move(r)));
 }
 

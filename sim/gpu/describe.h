@@ -191,10 +191,18 @@ void describe(V&& v, TmaSpec& t) {
   v("tensor_map", t.tensor_map, {"0 cycles", "10000 cycles"},
     "the same for a box with more than one dimension, in addition");
   v("rate", t.rate, {"0 B/clk", "4096 B/clk"}, "bytes that one SM's engine requests or sends");
+  v("boxes", t.boxes, {"1", "64"}, "boxes that it works on at once, each at its share of the rate");
   v("request", Real{t.request, unit::Dimension::Number}, {"0", "1000"},
-    "least cycles per piece of a row within a 128 B line");
+    "of a box: least cycles per piece of a row within a 128 B line");
   v("landing", t.landing, {"0 B/clk", "4096 B/clk"},
     "bytes that reach one SM's shared memory, multicast ones included, at clock.l2");
+}
+
+template <class V>
+void describe(V&& v, CpAsyncSpec& c) {
+  v("group", c.group, {"0 cycles", "10000 cycles"},
+    "from the landing of a group's copies, or the completion of the warp's group before it, to its "
+    "completion");
 }
 
 template <class V>
@@ -208,6 +216,8 @@ void describe(V&& v, ClusterSpec& c) {
   v("pair_latency", c.pair_latency, {"0 cycles", "10000 cycles"},
     "dependent load from the peer's shared memory in a cluster of two");
   v("latency", c.latency, {"0 cycles", "10000 cycles"}, "the same in larger clusters");
+  v("barrier", c.barrier, {"0 cycles", "10000 cycles"},
+    "from the last arrival at a cluster's barrier, with what it orders, to the next instruction");
 }
 
 template <class V>
@@ -231,6 +241,7 @@ void describe(V&& v, GpuSpec& g) {
   v.section("tensor", g.tensor, "tensor rates");
   v.section("mma", g.mma, "mma.sync");
   v.section("wgmma", g.wgmma, "wgmma; unused where the architecture has none");
+  v.section("cp_async", g.cp_async, "cp.async; unused where the architecture has none");
   v.section("tma", g.tma, "tensor memory accelerator; unused where the architecture has none");
   v.section("mbarrier", g.mbarrier, "mbarriers");
   v.section("cluster", g.cluster, "SM-to-SM network; unused where the architecture has none");

@@ -168,15 +168,24 @@ struct WgmmaSpec {  // wgmma: a warpgroup, asynchronous
   bool operator==(const WgmmaSpec&) const = default;
 };
 
-struct TmaSpec {          // the copy engine of an SM
-  Cycles latency;         // a box, beyond what a load of the same bytes takes
-  Cycles tensor_map;      // the same for a box with more than one dimension
-  BytesPerCycle rate;     // bytes requested (loads) or sent (stores)
-  double request = 0;     // least cycles per piece of a row within a 128 B line
-  BytesPerCycle landing;  // bytes that land in shared memory, multicast ones included, at
-                          // clock.l2
+struct TmaSpec {           // the copy engine of an SM
+  Cycles latency;          // a box, beyond what a load of the same bytes takes
+  Cycles tensor_map;       // the same for a box with more than one dimension
+  BytesPerCycle rate;      // bytes requested (loads) or sent (stores), all boxes together
+  std::int64_t boxes = 1;  // that it works on at once, each at its share of the rate
+  double request = 0;      // of a box: least cycles per piece of a row within a 128 B line
+  BytesPerCycle landing;   // bytes that land in shared memory, multicast ones included, at
+                           // clock.l2
 
   bool operator==(const TmaSpec&) const = default;
+};
+
+struct CpAsyncSpec {
+  // From the landing of a group's last copy, or the completion of the warp's group before it, to
+  // its own completion.
+  Cycles group;
+
+  bool operator==(const CpAsyncSpec&) const = default;
 };
 
 struct MbarrierSpec {
@@ -188,6 +197,7 @@ struct MbarrierSpec {
 struct ClusterSpec {
   Cycles pair_latency;  // dependent load from the peer's shared memory in a cluster of two
   Cycles latency;       // the same in larger clusters
+  Cycles barrier;       // from the last arrival at its barrier to the next instruction
 
   bool operator==(const ClusterSpec&) const = default;
 };
@@ -215,6 +225,7 @@ struct GpuSpec {
   TensorSpec tensor;
   MmaSpec mma;
   WgmmaSpec wgmma;
+  CpAsyncSpec cp_async;
   TmaSpec tma;
   MbarrierSpec mbarrier;
   ClusterSpec cluster;

@@ -49,8 +49,17 @@ Addresses::Addresses(const std::vector<kernel::Kernel>& kernels) {
     for (const kernel::Array& a : k.arrays) {
       std::int64_t& size = size_[a.name];
       size = std::max(size, whole_granules(a.bytes));
+      ++kernels_[a.name];
     }
   }
+}
+
+std::vector<bool> Addresses::once(const kernel::Kernel& kernel) const {
+  std::vector<bool> once;
+  for (const kernel::Array& a : kernel.arrays) {
+    once.push_back(a.per_launch && kernels_.at(a.name) == 1);
+  }
+  return once;
 }
 
 std::vector<std::int64_t> Addresses::of(const kernel::Kernel& kernel, std::int64_t ordinal) {

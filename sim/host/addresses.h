@@ -33,9 +33,13 @@ class Addresses {
   // Base address of every array of the kernel for its launch number `ordinal` (from 0).
   [[nodiscard]] std::vector<std::int64_t> of(const kernel::Kernel& kernel, std::int64_t ordinal);
 
+  // Which of the kernel's arrays no other launch reads or writes.
+  [[nodiscard]] std::vector<bool> once(const kernel::Kernel& kernel) const;
+
  private:
   std::map<std::string, std::int64_t>
-      size_;  // the largest that any kernel states, in whole granules
+      size_;                            // the largest that any kernel states, in whole granules
+  std::map<std::string, int> kernels_;  // that have an array of this name
   std::map<std::pair<std::string, std::int64_t>, std::int64_t> base_;
   std::int64_t next_ = 0;
 };

@@ -202,6 +202,7 @@ void Host::start(Stream& s) {
   launch->kernel_index = record.kernel;
   launch->codes = &codes_[k];
   launch->array_base = addresses_.of(kernel, ordinals_[k]++);
+  launch->array_once = addresses_.once(kernel);
   launch->fit = fits_[k];
   launch->registers_per_warp = occupancy::registers_per_warp(gpu_, kernel.registers);
   launch->shared_memory_per_block = occupancy::shared_memory_per_block(gpu_, kernel.shared_memory)

@@ -37,7 +37,7 @@ void note(const Op& op, const kernel::Kernel& k, const kernel::Role& role, Mbarr
   std::int64_t lands = 0, fetched = 0;
   for (const kernel::Box& box : op.boxes) {
     lands += box.bytes();
-    fetched += box.bytes() / receivers(box, k);
+    fetched += box.bytes() / (box.leader ? 1 : receivers(box, k));
   }
   plan.stage_bytes = std::max(plan.stage_bytes, lands);
   plan.fetch_bytes = std::max(plan.fetch_bytes, fetched);

@@ -38,10 +38,11 @@ struct Strides {                                       // bytes; may be negative
 };
 
 // A box that the TMA moves between an array and shared memory: `rows` rows of `row_bytes`, `pitch`
-// bytes apart.
+// bytes apart, in each of `planes` planes, `plane_pitch` bytes apart.
 struct Box {
   int array = -1;  // index into Kernel::arrays
   std::int64_t rows = 1, row_bytes = 0, pitch = 0;
+  std::int64_t planes = 1, plane_pitch = 0;
   bool tensor_map = false;  // described by a tensor map (more than one dimension)
   WalkKind walk{};          // Grid, Block or Same, with a box as the piece, or Strides
   Strides strides;
@@ -49,11 +50,14 @@ struct Box {
   // The box lands in every block of the cluster that differs from this one along these axes only;
   // each of them fetches its share of the rows, and all take the box of the first of them.
   std::array<bool, 3> multicast{};
+  bool leader = false;  // with multicast: the first of them alone fetches it, and all of it
 
-  [[nodiscard]] std::int64_t bytes() const { return rows * row_bytes; }
+  [[nodiscard]] std::int64_t bytes() const { return planes * rows * row_bytes; }
 
   // From its first byte to behind its last.
-  [[nodiscard]] std::int64_t extent() const { return (rows - 1) * pitch + row_bytes; }
+  [[nodiscard]] std::int64_t extent() const {
+    return (planes - 1) * plane_pitch + (rows - 1) * pitch + row_bytes;
+  }
 
   bool operator==(const Box&) const = default;
 };

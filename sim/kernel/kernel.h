@@ -47,6 +47,9 @@ struct Shares {
   // Every cluster takes an equal share of all steps in a row (stream-K); else whole tiles, dealt
   // out in turn (a persistent kernel).
   bool contiguous = false;
+  // Not contiguous: of this many clusters n, cluster c takes only the last (c + 1) / n of its first
+  // tile, so that clusters come and go one after the other, as in the middle of a long launch.
+  std::int64_t staggered = 0;
 
   bool operator==(const Shares&) const = default;
 };

@@ -41,6 +41,19 @@ enum class PortionWay : std::uint8_t { Whole, Early, Last };
   return (block[2] / k.cluster[2] * y + block[1] / k.cluster[1]) * x + block[0] / k.cluster[0];
 }
 
+// Steps that cluster `c` leaves out of its first tile, if it is staggered.
+[[nodiscard]] inline std::int64_t skipped_steps(const Kernel& k, std::int64_t c) {
+  const Shares& s = *k.shares;
+  return c < s.staggered ? s.steps - (c + 1) * s.steps / s.staggered : 0;
+}
+
+// Of all clusters together.
+[[nodiscard]] inline std::int64_t total_steps(const Kernel& k) {
+  std::int64_t steps = tile_groups_of(k) * k.shares->steps;
+  for (std::int64_t c = 0; c < k.shares->staggered; ++c) { steps -= skipped_steps(k, c); }
+  return steps;
+}
+
 // The first of all steps, tile group by tile group, that contiguous cluster `c` takes.
 [[nodiscard]] inline std::int64_t first_step(const Kernel& k, std::int64_t c) {
   return c * (tile_groups_of(k) * k.shares->steps) / clusters_of(k);
@@ -66,6 +79,8 @@ enum class PortionWay : std::uint8_t { Whole, Early, Last };
     group = (to - 1) / s.steps - n;
     p.first = from > group * s.steps ? from - group * s.steps : 0;
     p.last = n == 0 ? to - group * s.steps : s.steps;
+  } else if (n == 0) {
+    p.first = skipped_steps(k, c);
   }
   const std::int64_t x = s.tiles[0] / k.cluster[0], y = s.tiles[1] / k.cluster[1];
   p.tile = {group % x * k.cluster[0], group / x % y * k.cluster[1], group / (x * y) * k.cluster[2]};
@@ -81,6 +96,11 @@ struct PortionCount {
   PortionCount n;
   if (!k.shares->contiguous) {
     n.portions = n.whole = tile_groups_of(k);
+    for (std::int64_t c = 0; c < k.shares->staggered; ++c) {
+      if (skipped_steps(k, c) == 0) { continue; }
+      --n.whole;
+      ++n.last;
+    }
     return n;
   }
   for (std::int64_t c = 0; c < clusters_of(k); ++c) {

@@ -14,8 +14,6 @@ namespace wavetail::memory {
 
 namespace {
 
-using Sectors = L2Directory::Sectors;
-
 constexpr int kTileRows = 32;
 constexpr int kSectorsPerWord = 64;
 constexpr int kSectorsPerPage = kPageBytes / kSectorBytes;
@@ -96,24 +94,6 @@ void for_each_bulk_page(const BulkAccess& b, F&& f) {
   }
 }
 
-std::int64_t sectors_of(const Sectors& s) { return std::popcount(s[0]) + std::popcount(s[1]); }
-
-std::uint64_t whole_bursts(std::uint64_t sectors) {
-  return ((sectors | sectors >> 1) & 0x5555555555555555ULL) * 3;
-}
-
-// When the last fill under way for one of these sectors of a page is there.
-Time filled_at(const L2Directory& l2, std::uint32_t frame, const Sectors& wanted) {
-  Time last{};
-  for (int group = 0; group < kLinesPerPage / L2Directory::kLinesPerFill; ++group) {
-    const std::uint64_t sectors = wanted[static_cast<std::size_t>(group >> 2)];
-    if ((sectors >> (16 * (group & 3)) & 0xffff) != 0) {
-      last = std::max(last, l2.ready(frame, group));
-    }
-  }
-  return last;
-}
-
 }  // namespace
 
 std::uint32_t System::new_bulk(const BulkAccess& access) {
@@ -129,100 +109,62 @@ std::uint32_t System::new_bulk(const BulkAccess& access) {
   return id;
 }
 
-void System::send_to_l2(std::uint32_t id, SmNotice notice, Time departs) {
+// Whether some of it has its home in another partition than the SM. Every row lies where its own
+// page does, however boxes are looked up.
+bool System::reaches_far(const BulkAccess& b) const {
+  const bool apart = b.rows > 1 && b.pitch != b.row_bytes;
+  const std::int64_t rows = apart ? b.rows : 1, bytes = apart ? b.row_bytes : b.bytes();
+  for (std::int64_t r = 0; r < rows; ++r) {
+    const std::int64_t at = b.address + r * b.pitch;
+    for (std::int64_t page = at / kPageBytes; page * kPageBytes < at + bytes; ++page) {
+      if (is_far(b.sm, page * kLinesPerPage)) { return true; }
+    }
+  }
+  return false;
+}
+
+void System::send_to_l2(std::uint32_t id, SmNotice notice, Time departs, bool far) {
   Bulk& b = bulks_[id];
-  b.far = is_far(b.sm, b.address / kLineBytes);
-  const Time arrives = departs + timing_.to_l2 + (b.far ? timing_.far_extra : Duration{0});
+  b.far = far;
+  const Time arrives = departs + timing_.to_l2 + (far ? timing_.far_extra : Duration{0});
   wheel_.schedule({arrives, event::Target::Sm, static_cast<std::uint8_t>(notice), b.sm, id});
 }
 
+// What the reader's side does not hold is as far away as the furthest of its rows.
 void System::fetch(const BulkAccess& access) {
   result::Counters& c = *access.account->counters;
   c.tma_fetch_bytes += access.bytes();
   access.account->in_flight.depart(access.issued, access.bytes());
-  send_to_l2(new_bulk(access), SmNotice::BulkArrives, access.departs);
-}
-
-// A page interleave unit by interleave unit, as serve_word() does it, with what is common to the
-// units of one round of the channels computed once. Consecutive units of one slice take it in one
-// reservation.
-void System::serve_page(std::int64_t page, std::uint32_t frame, const Sectors& wanted,
-                        const Sectors& fetched, result::Counters& counters, Served& served) {
-  const int unit_sectors = std::min(kSectorsPerWord, 4 << chunk_shift_);
-  const std::uint64_t unit = low_bits(unit_sectors);
-  const std::int64_t first = page * kLinesPerPage >> chunk_shift_;
-  std::int64_t known = INT64_MIN;  // the chunk whose place is known
-  Place at{};
-  const Time now = wheel_.now();
-  std::size_t slice = SIZE_MAX;
-  int waiting = 0;  // sectors for `slice`
-  const auto flush = [&] {
-    if (waiting == 0) { return; }
-    const auto slot = slices_[slice].reserve(now, timing_.slice[static_cast<std::size_t>(waiting)]);
-    served.taken = std::max(served.taken, slot.start);
-    served.first = std::min(served.first, slot.end);
-    served.last = std::max(served.last, slot.end);
-    waiting = 0;
-  };
-  for (int low = 0; low < kSectorsPerPage; low += unit_sectors) {
-    const auto word = static_cast<std::size_t>(low >> 6);
-    const std::uint64_t sectors = (wanted[word] >> (low & 63)) & unit;
-    if (sectors == 0) { continue; }
-    const std::int64_t here = first + (low / 4 >> chunk_shift_);
-    if (here != known) { at = here == known + 1 ? after(at, here) : place(here); }
-    known = here;
-    const std::uint64_t missing = (fetched[word] >> (low & 63)) & unit;
-    if (slice_of_channel_[at.channel] != slice || missing != 0) { flush(); }
-    slice = slice_of_channel_[at.channel];
-    waiting += std::popcount(sectors);
-    if (missing == 0) { continue; }
-    const int bursts = std::popcount(missing & 0x5555555555555555ULL);
-    const auto slot = slices_[slice].reserve(now, timing_.slice[static_cast<std::size_t>(waiting)]);
-    waiting = 0;
-    counters.dram_read_bytes += bursts * std::int64_t{2 * kSectorBytes};
-    const Time ready = channels_[at.channel].read(timing_.channel, slot.end + timing_.to_dram,
-                                                  row_of(at), bursts) +
-                       timing_.from_dram;
-    served.taken = std::max(served.taken, slot.start);
-    served.first = std::min(served.first, ready);
-    served.last = std::max(served.last, ready);
-    for (int fill = low; fill < low + unit_sectors; fill += 4 * L2Directory::kLinesPerFill) {
-      l2_.set_ready(frame, fill / (4 * L2Directory::kLinesPerFill), ready);
-    }
-  }
-  flush();
-  served.last = std::max(served.last, filled_at(l2_, frame, wanted));
+  bool held = true;
+  for_each_bulk_page(access, [&](std::int64_t page, const Sectors& touched, const Sectors&) {
+    held = held && is_held_near(access.sm, page, touched);
+  });
+  send_to_l2(new_bulk(access), SmNotice::BulkArrives, access.departs, !held && reaches_far(access));
 }
 
 void System::prefetch_bulk(std::uint32_t bulk) const {
   const Bulk& b = bulks_[bulk];
-  for_each_bulk_page(
-      b, [&](std::int64_t page, const Sectors&, const Sectors&) { l2_.prefetch(page); });
+  for_each_bulk_page(b, [&](std::int64_t page, const Sectors&, const Sectors&) {
+    l2_.prefetch(side_of_sm_[b.sm], page);
+  });
 }
 
-// The GPC's port carries multicast data once, every receiver's port for itself.
+// The GPC's port carries multicast data once, every receiver's port for itself. They begin with
+// the first lines, which come back while the engine is still asking for the others.
 std::int64_t System::bulk_arrives(std::uint32_t id, std::span<const std::uint16_t> receivers,
                                   std::span<Time> landed) {
   Bulk& b = bulks_[id];
   result::Counters& c = *b.account->counters;
   Served all;
+  bool away = false;  // some page was looked up in the other partition
   for_each_bulk_page(b, [&](std::int64_t page, const Sectors& touched, const Sectors&) {
-    const std::uint32_t frame = l2_.find_or_claim(page);
-    const Sectors valid = l2_.valid(frame);
-    Sectors fetched{};
-    for (std::size_t w = 0; w < 2; ++w) {
-      fetched[w] = whole_bursts(touched[w] & ~valid[w]);
-      c.l2_hit_sectors += std::popcount(touched[w] & valid[w]);
-      c.l2_fill_bytes += std::popcount(fetched[w]) * std::int64_t{kSectorBytes};
-      if (fetched[w] != 0) { l2_.install(frame, static_cast<int>(w), fetched[w], 0); }
-    }
     b.sectors += sectors_of(touched);
-    serve_page(page, frame, touched, fetched, c, all);
-    all.last = std::max(all.last, make_room(wheel_.now(), frame, c));
+    away = away || l2_.home_of(page) != side_of_sm_[b.sm];
+    read(wheel_.now(), b.far, side_of_sm_[b.sm], page, touched, c, all);
   });
   c.l2_read_sectors += b.sectors;
-  const Duration back = timing_.from_l2 + (b.far ? timing_.far_extra : Duration{0});
-  const Time first = all.first + back;
+  const Duration back = timing_.from_l2 + (b.far && !away ? timing_.far_extra : Duration{0});
+  const Time first = all.first + back - b.spread;
   const Time last = all.last + back;
   const auto sectors = static_cast<std::size_t>(std::min<std::int64_t>(b.sectors, kMaxSectors));
   const Time gpc = gpc_ingress_[gpc_of_sm_[b.sm]].reserve(first, timing_.gpc_ingress[sectors]);
@@ -256,7 +198,7 @@ Time System::send_bulk(const BulkAccess& access) {
     const auto n = static_cast<std::size_t>(std::min<std::int64_t>(left, kMaxSectors));
     out = egress_[access.sm].reserve(access.departs, timing_.egress[n]).end;
   }
-  send_to_l2(id, SmNotice::BulkStoreArrives, out);
+  send_to_l2(id, SmNotice::BulkStoreArrives, out, reaches_far(access));
   return out;
 }
 
@@ -267,20 +209,8 @@ void System::bulk_store_arrives(std::uint32_t id) {
   Served served;
   served.taken = wheel_.now();
   for_each_bulk_page(b, [&](std::int64_t page, const Sectors& touched, const Sectors& covered) {
-    const std::uint32_t frame = l2_.find_or_claim(page);
-    const Sectors valid = l2_.valid(frame);
-    Sectors fetched{};
-    for (std::size_t w = 0; w < 2; ++w) {
-      fetched[w] = whole_bursts(touched[w] & ~covered[w] & ~valid[w]);
-      c.l2_hit_sectors += std::popcount(touched[w] & valid[w]);
-      c.l2_fill_bytes += std::popcount(fetched[w]) * std::int64_t{kSectorBytes};
-      if (touched[w] != 0) {
-        l2_.install(frame, static_cast<int>(w), fetched[w] | touched[w], touched[w]);
-      }
-    }
     c.l2_write_sectors += sectors_of(touched);
-    serve_page(page, frame, touched, fetched, c, served);
-    served.taken = std::max(served.taken, make_room(wheel_.now(), frame, c));
+    write(wheel_.now(), page, touched, covered, c, served);
   });
   Stores& stores = *b.account->stores;
   --stores.under_way;

@@ -13,6 +13,7 @@ namespace {
 
 constexpr int kSectorsPerWord = 64;
 constexpr int kSectorsPerFill = 4 * L2Directory::kLinesPerFill;
+constexpr int kLargePageShift = 21 - 7;  // 2 MiB in lines
 
 // One bit (the lower) per pair of sectors that has any bit set: the 64 B bursts of DRAM.
 std::uint64_t bursts(std::uint64_t sectors) {
@@ -30,7 +31,7 @@ template <class F>
 void for_each_page(const Shape& shape, std::int64_t base_line, F&& f) {
   const std::int64_t start = base_line + shape.delta[0];
   if (shape.dense && (start & 15) + shape.lines <= 16) {  // within one word of the bitmap
-    L2Directory::Sectors all{};
+    Sectors all{};
     const std::uint64_t run = shape.lines == 16 ? ~0ULL : (1ULL << (4 * shape.lines)) - 1;
     all[static_cast<std::size_t>((start & 31) >> 4)] = run << (4 * (start & 15));
     f(start / kLinesPerPage, all, all);
@@ -40,8 +41,8 @@ void for_each_page(const Shape& shape, std::int64_t base_line, F&& f) {
   while (i < shape.lines) {
     const std::int64_t page = (base_line + shape.delta[static_cast<std::size_t>(i)]) /
                               kLinesPerPage;
-    L2Directory::Sectors touched{};
-    L2Directory::Sectors covered{};
+    Sectors touched{};
+    Sectors covered{};
     for (; i < shape.lines; ++i) {
       const auto n = static_cast<std::size_t>(i);
       const std::int64_t line = base_line + shape.delta[n];
@@ -57,81 +58,153 @@ void for_each_page(const Shape& shape, std::int64_t base_line, F&& f) {
 
 }  // namespace
 
-// Consecutive interleave units go round all channels; each round starts at a hashed channel, so
-// that no power-of-two stride stays on a few of them, and any number of channels is filled evenly.
+// The interleave units of each 2 MiB page are dealt out to the channels evenly, in an order that is
+// scrambled anew for every page: no stride stays on a few channels, and units that are asked for
+// together meet in some by chance. Units as far apart as there are channels share a row.
 System::Place System::place(std::int64_t chunk) const {
   const auto n = static_cast<std::uint64_t>(chunk);
-  const std::uint64_t round = channels_divider_.quotient(n);
-  const std::uint64_t within = n - round * channels_divider_.divisor();
-  const std::uint64_t start = channels_divider_.remainder(mix(round) >> 24);
-  std::uint64_t channel = within + start;
-  channel -= channel >= channels_divider_.divisor() ? channels_divider_.divisor() : 0;
-  return {round, within, channel};
+  const int bits = kLargePageShift - chunk_shift_;
+  const std::uint64_t mask = (1ULL << bits) - 1, key = mix(n >> bits);
+  std::uint64_t within = (n ^ key) & mask;
+  for (int round = 0; round < 2; ++round) {  // one-to-one
+    within = within * 0x9e3779b1U & mask;
+    within ^= within >> (bits + 1) / 2;
+  }
+  return {static_cast<std::int64_t>(chunks_per_row_.quotient(channels_divider_.quotient(n))),
+          channels_divider_.remainder(within + (key >> 40))};
 }
 
-// The place of `chunk`, which follows the one at p.
-System::Place System::after(const Place& p, std::int64_t chunk) const {
-  if (p.within + 1 == channels_divider_.divisor()) { return place(chunk); }
-  const std::uint64_t channel = p.channel + 1 == channels_divider_.divisor() ? 0 : p.channel + 1;
-  return {p.round, p.within + 1, channel};
-}
-
-// Serves the sectors `wanted` of one word of a page's bitmap; those in `fetched` come from DRAM.
-// Each interleave unit takes its slice, then, for what is missing, its channel; it is noted when
-// fills will be there.
-void System::serve_word(Time at, std::int64_t page, std::uint32_t frame, int word,
-                        std::uint64_t wanted, std::uint64_t fetched, result::Counters& counters,
-                        Served& served) {
+// Serves the sectors `wanted` of a page from one partition; those in `fetched` come from DRAM. Each
+// interleave unit takes its slice (neighbours in one slice together), then, for what is missing,
+// its channel; it is noted when fills will be there.
+void System::serve(Time at, const Held& held, const Sectors& wanted, const Sectors& fetched,
+                   result::Counters& counters, Served& served) {
+  L2Directory& l2 = l2_.partition(held.side);
   const int width = std::min(kSectorsPerWord, 4 << chunk_shift_);
   const std::uint64_t unit = width == kSectorsPerWord ? ~0ULL : (1ULL << width) - 1;
+  const std::uint16_t* slice_of_channel = &slice_of_channel_[held.side * channels_.size()];
   std::int64_t known = INT64_MIN;  // the chunk whose place is known
   Place where{};
-  for (std::uint64_t rest = wanted; rest != 0;) {
-    const int low = std::countr_zero(rest) & ~(width - 1);
-    const std::uint64_t sectors = (wanted >> low) & unit;
-    const std::uint64_t missing = (fetched >> low) & unit;
-    rest &= ~(unit << low);
-    const std::int64_t chunk = (page * kLinesPerPage + word * 16 + low / 4) >> chunk_shift_;
-    where = chunk == known + 1 ? after(where, chunk) : place(chunk);
-    known = chunk;
-    const auto slot = slices_[slice_of_channel_[where.channel]].reserve(
-        at, timing_.slice[static_cast<std::size_t>(std::popcount(sectors))]);
+  std::size_t slice = SIZE_MAX;
+  int waiting = 0;  // sectors for `slice`
+  const auto turn = [&] {
+    const auto slot = slices_[slice].reserve(at, timing_.slice[static_cast<std::size_t>(waiting)]);
     served.taken = std::max(served.taken, slot.start);
-    Time ready = slot.end;
-    if (missing != 0) {
-      const int count = std::popcount(bursts(missing));
-      counters.dram_read_bytes += count * 2 * kSectorBytes;
-      ready = channels_[where.channel].read(timing_.channel, slot.end + timing_.to_dram,
-                                            row_of(where), count) +
-              timing_.from_dram;
-    }
-    for (int fill = low; fill < low + width; fill += kSectorsPerFill) {
-      const int group = (word * kSectorsPerWord + fill) / kSectorsPerFill;
-      if (missing != 0) { l2_.set_ready(frame, group, ready); }
-      if ((sectors & ~missing) != 0) { ready = std::max(ready, l2_.ready(frame, group)); }
-    }
+    waiting = 0;
+    return slot.end;
+  };
+  const auto there = [&](Time ready) {
     served.first = std::min(served.first, ready);
     served.last = std::max(served.last, ready);
+  };
+  for (int word = 0; word < 2; ++word) {
+    const auto w = static_cast<std::size_t>(word);
+    for (std::uint64_t rest = wanted[w]; rest != 0;) {
+      const int low = std::countr_zero(rest) & ~(width - 1);
+      const std::uint64_t sectors = (wanted[w] >> low) & unit;
+      const std::uint64_t missing = (fetched[w] >> low) & unit;
+      rest &= ~(unit << low);
+      const std::int64_t chunk = (held.page * kLinesPerPage + word * 16 + low / 4) >> chunk_shift_;
+      if (chunk != known) { where = place(chunk); }
+      known = chunk;
+      const std::size_t here = slice_of_channel[where.channel];
+      if (waiting != 0 && (here != slice || missing != 0)) { there(turn()); }
+      slice = here;
+      waiting += std::popcount(sectors);
+      Time ready;
+      if (missing != 0) {
+        const int count = std::popcount(bursts(missing));
+        counters.dram_read_bytes += count * 2 * kSectorBytes;
+        ready = channels_[where.channel].read(timing_.channel, turn() + timing_.to_dram, where.row,
+                                              count) +
+                timing_.from_dram;
+      }
+      for (int fill = low; fill < low + width; fill += kSectorsPerFill) {
+        const int group = (word * kSectorsPerWord + fill) / kSectorsPerFill;
+        if (missing != 0) { l2.set_ready(held.frame, group, ready); }
+        if ((sectors & ~missing) != 0) { ready = std::max(ready, l2.ready(held.frame, group)); }
+      }
+      if (missing != 0) {
+        there(ready);
+      } else {
+        served.last = std::max(served.last, ready);
+      }
+    }
   }
+  if (waiting != 0) { there(turn()); }
 }
 
-// The part of a load that lies in one page.
-void System::serve_read(Time at, std::int64_t page, const L2Directory::Sectors& touched,
-                        result::Counters& c, Served& served) {
-  const std::uint32_t frame = l2_.find_or_claim(page);
-  for (int word = 0; word < 2; ++word) {
-    const std::uint64_t wanted = touched[static_cast<std::size_t>(word)];
-    if (wanted == 0) { continue; }
-    const std::uint64_t valid = l2_.valid(frame)[static_cast<std::size_t>(word)];
-    const std::uint64_t fetched = whole_bursts(wanted & ~valid);
-    c.l2_hit_sectors += std::popcount(wanted & valid);
-    if (fetched != 0) {
-      c.l2_fill_bytes += bytes_of(fetched);
-      l2_.install(frame, word, fetched, 0);
-    }
-    serve_word(at, page, frame, word, wanted, fetched, c, served);
+// A read of a page in its home partition, from `at` on.
+void System::read_home(Time at, const Held& held, const Sectors& touched, result::Counters& c,
+                       Served& served) {
+  L2Directory& l2 = l2_.partition(held.side);
+  Sectors fetched{};
+  for (std::size_t w = 0; w < 2; ++w) {
+    const std::uint64_t valid = l2.valid(held.frame)[w];
+    fetched[w] = whole_bursts(touched[w] & ~valid);
+    c.l2_hit_sectors += std::popcount(touched[w] & valid);
+    l2.touch(held.frame, static_cast<int>(w), touched[w]);
+    if (fetched[w] == 0) { continue; }
+    c.l2_fill_bytes += bytes_of(fetched[w]);
+    l2.install(held.frame, static_cast<int>(w), fetched[w], 0);
   }
-  served.last = std::max(served.last, make_room(at, frame, c));
+  serve(at, held, touched, fetched, c, served);
+  served.last = std::max(served.last, make_room(at, held, c));
+}
+
+// A read by an SM beside partition `reader`. The request is at that partition at `at`, or, if it
+// was known to go further, at the page's home. What the reader's side has no copy of comes from
+// home and leaves a copy. Times are those at the reader's partition.
+void System::read(Time at, bool at_home, std::uint64_t reader, std::int64_t page,
+                  const Sectors& touched, result::Counters& c, Served& served) {
+  const std::uint64_t home = l2_.home_of(page);
+  if (home == reader) {
+    read_home(at, hold(page, home), touched, c, served);
+    return;
+  }
+  const Held copy = hold(page, reader);
+  L2Directory& near = l2_.partition(reader);
+  Sectors here{}, beyond{};
+  for (std::size_t w = 0; w < 2; ++w) {
+    here[w] = touched[w] & near.valid(copy.frame)[w];
+    beyond[w] = touched[w] & ~here[w];
+    c.l2_hit_sectors += std::popcount(here[w]);
+    near.touch(copy.frame, static_cast<int>(w), here[w]);
+  }
+  if ((here[0] | here[1]) != 0) { serve(at, copy, here, {}, c, served); }
+  if ((beyond[0] | beyond[1]) == 0) { return; }
+  Served there;
+  read_home(at_home ? at : at + timing_.far_extra, hold(page, home), beyond, c, there);
+  served.add(there, timing_.far_extra);
+  for (int word = 0; word < 2; ++word) {
+    near.install(copy.frame, word, beyond[static_cast<std::size_t>(word)], 0);
+  }
+  near.set_ready(copy.frame, beyond, there.last + timing_.far_extra);
+  static_cast<void>(make_room(at, copy, c));  // copies are clean
+}
+
+// A store to a page, at its home. Full sectors replace what was there; a sector that is only partly
+// written and not held is fetched, which nobody waits for but which costs the channel its burst.
+// Copies elsewhere are gone.
+void System::write(Time at, std::int64_t page, const Sectors& touched, const Sectors& covered,
+                   result::Counters& c, Served& served) {
+  const std::uint64_t home = l2_.home_of(page);
+  const Held held = hold(page, home);
+  L2Directory& l2 = l2_.partition(home);
+  Sectors fetched{};
+  for (std::size_t w = 0; w < 2; ++w) {
+    if (touched[w] == 0) { continue; }
+    const std::uint64_t valid = l2.valid(held.frame)[w];
+    fetched[w] = whole_bursts(touched[w] & ~covered[w] & ~valid);
+    c.l2_hit_sectors += std::popcount(touched[w] & valid);
+    c.l2_fill_bytes += bytes_of(fetched[w]);
+    l2.install(held.frame, static_cast<int>(w), fetched[w] | touched[w], touched[w]);
+  }
+  for (std::uint64_t side = 0; side < l2_.partitions(); ++side) {
+    if (side != home) { l2_.partition(side).invalidate(page, touched); }
+  }
+  serve(at, held, touched, fetched, c, served);
+  served.taken = std::max(served.taken, make_room(at, held, c));
 }
 
 std::span<const System::Finished> System::loads_arrive(std::uint32_t parcel) {
@@ -139,23 +212,22 @@ std::span<const System::Finished> System::loads_arrive(std::uint32_t parcel) {
   const std::uint32_t id = parcel & kIdMask;
   const Request& r = requests_[id];
   std::uint32_t which = parcel >> kIdBits;
-  const int first = std::countr_zero(which);
-  const bool far = is_far(r.sm, r.base_line + r.shape->delta[0] + first * r.line_stride);
-  for (; which != 0; which &= which - 1) { load_arrives(id, r, std::countr_zero(which), far); }
+  const bool at_home = wheel_.now() > arrival(r, std::countr_zero(which), false);
+  for (; which != 0; which &= which - 1) { load_arrives(id, r, std::countr_zero(which), at_home); }
   return finished_;
 }
 
-// Access n of a load request reaches its partition.
-void System::load_arrives(std::uint32_t id, const Request& r, int n, bool far) {
+// Access n of a load request reaches a partition.
+void System::load_arrives(std::uint32_t id, const Request& r, int n, bool at_home) {
   result::Counters& c = *r.account->counters;
-  const Time at = arrival(r, n, far);
+  const Time at = arrival(r, n, at_home);
   c.l2_read_sectors += r.shape->sectors;
   Served served;
   for_each_page(*r.shape, r.base_line + n * r.line_stride,
-                [&](std::int64_t page, const L2Directory::Sectors& touched,
-                    const L2Directory::Sectors&) { serve_read(at, page, touched, c, served); });
-  const Duration back = timing_.from_l2 + (far ? timing_.far_extra : Duration{0});
-  const Time done = way_back(r, n, served.first + back, served.last + back);
+                [&](std::int64_t page, const Sectors& touched, const Sectors&) {
+                  read(at, at_home, side_of_sm_[r.sm], page, touched, c, served);
+                });
+  const Time done = way_back(r, n, served.first + timing_.from_l2, served.last + timing_.from_l2);
   if (r.has_extra) {
     resolve(id, done);
     return;
@@ -170,8 +242,7 @@ std::span<const System::Accepted> System::stores_arrive(std::uint32_t parcel) {
   const std::uint32_t id = parcel & kIdMask;
   Request& r = requests_[id];
   std::uint32_t which = parcel >> kIdBits;
-  const int first = std::countr_zero(which);
-  const bool far = is_far(r.sm, r.base_line + r.shape->delta[0] + first * r.line_stride);
+  const bool far = wheel_.now() > arrival(r, std::countr_zero(which), false);
   for (; which != 0; which &= which - 1) {
     const Time taken = store_arrives(r, std::countr_zero(which), far);
     accepted_.push_back({r.lines, taken});
@@ -184,39 +255,25 @@ std::span<const System::Accepted> System::stores_arrive(std::uint32_t parcel) {
   return accepted_;
 }
 
-// The store is accepted when every slice has turned to its piece and L2 has room. Full sectors
-// replace what was there; a sector that is only partly written and not held is
-// fetched, which nobody waits for but which costs the channel its burst.
+// The store is accepted when every slice has turned to its piece and L2 has room.
 Time System::store_arrives(const Request& r, int n, bool far) {
   result::Counters& c = *r.account->counters;
   const Time at = arrival(r, n, far);
   c.l2_write_sectors += r.shape->sectors;
   Served served;
   served.taken = at;
-  for_each_page(
-      *r.shape, r.base_line + n * r.line_stride,
-      [&](std::int64_t page, const L2Directory::Sectors& touched,
-          const L2Directory::Sectors& covered) {
-        const std::uint32_t frame = l2_.find_or_claim(page);
-        const L2Directory::Sectors valid = l2_.valid(frame);
-        for (int word = 0; word < 2; ++word) {
-          const auto w = static_cast<std::size_t>(word);
-          if (touched[w] == 0) { continue; }
-          const std::uint64_t fetched = whole_bursts(touched[w] & ~covered[w] & ~valid[w]);
-          c.l2_hit_sectors += std::popcount(touched[w] & valid[w]);
-          c.l2_fill_bytes += bytes_of(fetched);
-          l2_.install(frame, word, fetched | touched[w], touched[w]);
-          serve_word(at, page, frame, word, touched[w], fetched, c, served);
-        }
-        served.taken = std::max(served.taken, make_room(at, frame, c));
-      });
+  for_each_page(*r.shape, r.base_line + n * r.line_stride,
+                [&](std::int64_t page, const Sectors& touched, const Sectors& covered) {
+                  write(at, page, touched, covered, c, served);
+                });
   return served.taken;
 }
 
-Time System::make_room(Time at, std::uint32_t keep, result::Counters& counters) {
+Time System::make_room(Time at, const Held& keep, result::Counters& counters) {
   Time accepted{0};
-  if (l2_.lines() > l2_.capacity_lines()) {
-    l2_.shrink(keep, [&](std::int64_t page, const L2Directory::Sectors& dirty) {
+  L2Directory& l2 = l2_.partition(keep.side);
+  if (l2.overfull(keep.frame)) {
+    l2.shrink(keep.frame, [&](std::int64_t page, const Sectors& dirty) {
       accepted = std::max(accepted, write_back(at, page, dirty, counters));
     });
   }
@@ -225,7 +282,7 @@ Time System::make_room(Time at, std::uint32_t keep, result::Counters& counters) 
 
 // The dirty bursts of an evicted page join the write queues of their channels. Returns when the
 // last queue has taken its share.
-Time System::write_back(Time at, std::int64_t page, const L2Directory::Sectors& dirty,
+Time System::write_back(Time at, std::int64_t page, const Sectors& dirty,
                         result::Counters& counters) {
   Time accepted{0};
   const int width = std::min(kSectorsPerWord, 4 << chunk_shift_);
@@ -238,9 +295,10 @@ Time System::write_back(Time at, std::int64_t page, const L2Directory::Sectors& 
       const int low = std::countr_zero(rest) & ~(width - 1);
       rest &= ~(unit << low);
       const std::int64_t line = page * kLinesPerPage + word * 16 + low / 4;
-      HbmChannel& channel = channels_[place(line >> chunk_shift_).channel];
+      const Place where = place(line >> chunk_shift_);
       const int count = std::popcount(bursts((sectors >> low) & unit));
-      accepted = std::max(accepted, channel.write(timing_.channel, at, count));
+      accepted = std::max(accepted,
+                          channels_[where.channel].write(timing_.channel, at, where.row, count));
     }
   }
   return accepted;

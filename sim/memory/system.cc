@@ -17,8 +17,7 @@ System::System(const gpu::GpuSpec& spec, const Clocks& clocks, event::Wheel& whe
       channels_divider_(static_cast<std::uint64_t>(spec.hbm.channels)),
       chunks_per_row_(static_cast<std::uint64_t>(
           std::max<std::int64_t>(1, spec.hbm.row / spec.hbm.interleave))),
-      partitions_(static_cast<std::uint64_t>(spec.l2.partitions)),
-      l2_(spec.l2.capacity.count() / kLineBytes),
+      l2_(spec.l2.capacity.count() / kLineBytes, spec.l2.partitions),
       slices_(static_cast<std::size_t>(spec.l2.slices)),
       egress_(static_cast<std::size_t>(spec.sms())),
       ingress_(static_cast<std::size_t>(spec.sms())),
@@ -27,7 +26,14 @@ System::System(const gpu::GpuSpec& spec, const Clocks& clocks, event::Wheel& whe
     const auto gathered = mix(seed + static_cast<std::uint64_t>(c)) %
                           static_cast<std::uint64_t>(timing_.channel.drain_bursts);
     channels_.emplace_back(timing_.channel, static_cast<std::int64_t>(gathered));
-    slice_of_channel_.push_back(static_cast<std::uint16_t>(c * spec.l2.slices / spec.hbm.channels));
+  }
+  for (std::int64_t side = 0; side < spec.l2.partitions; ++side) {
+    const std::int64_t first = side * spec.l2.slices / spec.l2.partitions;
+    const std::int64_t count = (side + 1) * spec.l2.slices / spec.l2.partitions - first;
+    for (std::int64_t c = 0; c < spec.hbm.channels; ++c) {
+      slice_of_channel_.push_back(
+          static_cast<std::uint16_t>(first + c * count / spec.hbm.channels));
+    }
   }
   for (std::size_t gpc = 0; gpc < spec.gpcs.size(); ++gpc) {
     const auto side = gpc * static_cast<std::size_t>(spec.l2.partitions) / spec.gpcs.size();
@@ -193,18 +199,38 @@ void System::depend_on(std::uint32_t other, std::uint32_t id) {
 }
 
 bool System::is_far(std::uint16_t sm, std::int64_t line) const {
-  return partition_of(line / kLinesPerPage) != side_of_sm_[sm];
+  return l2_.home_of(line / kLinesPerPage) != side_of_sm_[sm];
+}
+
+// Whether the reader's side of L2 has all that is wanted.
+bool System::is_held_near(std::uint16_t sm, std::int64_t page, const Sectors& wanted) const {
+  const Sectors held = l2_.partition(side_of_sm_[sm]).held(page);
+  return ((wanted[0] & ~held[0]) | (wanted[1] & ~held[1])) == 0;
+}
+
+// Whether a read has to go on to the other side: the page's home is there, and there is no copy.
+bool System::must_go_home(std::uint16_t sm, std::int64_t page, const Sectors& wanted) const {
+  return l2_.home_of(page) != side_of_sm_[sm] && !is_held_near(sm, page, wanted);
 }
 
 // The request's way out is a constant delay, longer to the far partition: its accesses arrive as
 // one event at each partition, when the first of them does, and are handled each at its own time.
+// The first line decides for the whole access; whether there is a copy of it on the reader's side
+// is looked up now.
 void System::send(std::uint32_t id, Time arrives, int count, SmNotice notice) {
   Request& r = requests_[id];
   r.way_to_l2 = arrives - r.issued;
   std::uint32_t far = 0;
   std::int64_t line = r.base_line + r.shape->delta[0];
   for (int n = 0; n < count; ++n, line += r.line_stride) {
-    far |= (is_far(r.sm, line) ? 1U : 0U) << n;
+    bool goes_far = is_far(r.sm, line);
+    if (goes_far && notice == SmNotice::LoadsArrive) {
+      Sectors first{};
+      first[static_cast<std::size_t>((line & 31) >> 4)] = std::uint64_t{r.shape->mask[0]}
+                                                          << (line & 15) * 4;
+      goes_far = must_go_home(r.sm, line / kLinesPerPage, first);
+    }
+    far |= (goes_far ? 1U : 0U) << n;
   }
   const std::uint32_t near = ((1U << count) - 1) & ~far;
   for (const std::uint32_t part : {near, far}) {
@@ -258,7 +284,8 @@ void System::prefetch_tags(std::uint32_t parcel) const {
   const Request& r = requests_[parcel & kIdMask];
   std::int64_t line = r.base_line + r.shape->delta[0];
   for (std::uint32_t which = parcel >> kIdBits; which != 0; which >>= 1, line += r.line_stride) {
-    if ((which & 1) != 0) { l2_.prefetch(line / kLinesPerPage); }
+    const std::int64_t page = line / kLinesPerPage;
+    if ((which & 1) != 0) { l2_.prefetch(side_of_sm_[r.sm], page); }
   }
 }
 

@@ -21,7 +21,7 @@
 #include "event/wheel.h"
 #include "memory/in_flight.h"
 #include "memory/l1.h"
-#include "memory/l2_directory.h"
+#include "memory/l2.h"
 #include "memory/shape.h"
 #include "memory/timing.h"
 #include "result/result.h"
@@ -79,7 +79,8 @@ struct BulkAccess {
   std::uint16_t sm = 0;
   std::uint32_t token = 0;  // the SM's own
   Time issued;              // when the warp issued it
-  Time departs;             // when its last line leaves the engine
+  Duration spread;          // from its first line to its last, leaving the engine
+  Time departs;             // when its last line does
   Account* account = nullptr;
 
   [[nodiscard]] std::int64_t bytes() const { return rows * row_bytes; }
@@ -165,16 +166,10 @@ class System {
   // Sizes SM `sm`'s L1; forgets its contents.
   void resize_l1(std::uint16_t sm, std::int64_t lines) { l1_[sm].resize(lines); }
 
-  // The L2 partition, from 0, in which a page lies.
-  [[nodiscard]] std::uint64_t partition_of(std::int64_t page) const {
-    return partitions_.remainder(mix(static_cast<std::uint64_t>(page)) >> 20);
-  }
+  [[nodiscard]] L2& l2() { return l2_; }
 
-  [[nodiscard]] std::int64_t partitions() const {
-    return static_cast<std::int64_t>(partitions_.divisor());
-  }
-
-  [[nodiscard]] L2Directory& l2() { return l2_; }
+  // Whether a line lies in another partition of L2 than the SM.
+  [[nodiscard]] bool is_far(std::uint16_t sm, std::int64_t line) const;
 
   [[nodiscard]] const Timing& timing() const { return timing_; }
 
@@ -230,51 +225,69 @@ class System {
   void give_own_shape(std::uint32_t id, const Shape& shape);
   void depend_on(std::uint32_t other, std::uint32_t id);
   void send(std::uint32_t id, Time arrives, int count, SmNotice notice);
-  void load_arrives(std::uint32_t id, const Request& r, int n, bool far);
+  void load_arrives(std::uint32_t id, const Request& r, int n, bool at_home);
   Time store_arrives(const Request& r, int n, bool far);
   [[nodiscard]] Time arrival(const Request& r, int n, bool far) const;
 
+  // Times at the partition that was asked.
   struct Served {
     Time taken;             // the last slice has turned to its piece
     Time first{INT64_MAX};  // the first piece has its data at its slice
     Time last;              // the last one has
+
+    void add(const Served& other, Duration later) {
+      taken = std::max(taken, other.taken + later);
+      first = std::min(first, other.first + later);
+      last = std::max(last, other.last + later);
+    }
   };
 
-  void serve_word(Time at, std::int64_t page, std::uint32_t frame, int word, std::uint64_t wanted,
-                  std::uint64_t fetched, result::Counters& counters, Served& served);
-  void serve_read(Time at, std::int64_t page, const L2Directory::Sectors& touched,
-                  result::Counters& counters, Served& served);
-  Time write_back(Time at, std::int64_t page, const L2Directory::Sectors& dirty,
-                  result::Counters& counters);
-  Time make_room(Time at, std::uint32_t keep, result::Counters& counters);
+  // Sectors of a page that lies in one partition.
+  struct Held {
+    std::int64_t page = 0;
+    std::uint64_t side = 0;
+    std::uint32_t frame = 0;
+  };
+
+  Held hold(std::int64_t page, std::uint64_t side) {
+    return {page, side, l2_.partition(side).find_or_claim(page)};
+  }
+
+  void serve(Time at, const Held& held, const Sectors& wanted, const Sectors& fetched,
+             result::Counters& counters, Served& served);
+  void read_home(Time at, const Held& held, const Sectors& touched, result::Counters& counters,
+                 Served& served);
+  void read(Time at, bool at_home, std::uint64_t reader, std::int64_t page, const Sectors& touched,
+            result::Counters& counters, Served& served);
+  void write(Time at, std::int64_t page, const Sectors& touched, const Sectors& covered,
+             result::Counters& counters, Served& served);
+  Time write_back(Time at, std::int64_t page, const Sectors& dirty, result::Counters& counters);
+  Time make_room(Time at, const Held& keep, result::Counters& counters);
   Time way_back(const Request& r, int n, Time first, Time last);
   void resolve(std::uint32_t id, Time done);
   std::uint32_t new_bulk(const BulkAccess& access);
-  void send_to_l2(std::uint32_t id, SmNotice notice, Time departs);
-  void serve_page(std::int64_t page, std::uint32_t frame, const L2Directory::Sectors& wanted,
-                  const L2Directory::Sectors& fetched, result::Counters& counters, Served& served);
+  void send_to_l2(std::uint32_t id, SmNotice notice, Time departs, bool far);
   void part_arrived(std::uint32_t id, Time ready);
-  [[nodiscard]] bool is_far(std::uint16_t sm, std::int64_t line) const;
+  [[nodiscard]] bool reaches_far(const BulkAccess& b) const;
+  [[nodiscard]] bool is_held_near(std::uint16_t sm, std::int64_t page, const Sectors& wanted) const;
+  [[nodiscard]] bool must_go_home(std::uint16_t sm, std::int64_t page, const Sectors& wanted) const;
 
   // Where an interleave unit lives.
   struct Place {
-    std::uint64_t round, within, channel;
+    std::int64_t row = 0;
+    std::uint64_t channel = 0;
   };
 
   [[nodiscard]] Place place(std::int64_t chunk) const;
-  [[nodiscard]] Place after(const Place& p, std::int64_t chunk) const;
-
-  [[nodiscard]] std::int64_t row_of(const Place& p) const {
-    return static_cast<std::int64_t>(chunks_per_row_.quotient(p.round));
-  }
 
   event::Wheel& wheel_;
   Timing timing_;
   int chunk_shift_;  // line number >> chunk_shift_ = interleave unit
-  Divider channels_divider_, chunks_per_row_, partitions_;
-  std::vector<std::uint16_t> slice_of_channel_, gpc_of_sm_, side_of_sm_;
+  Divider channels_divider_, chunks_per_row_;
+  std::vector<std::uint16_t> slice_of_channel_;  // of each partition, one after the other
+  std::vector<std::uint16_t> gpc_of_sm_, side_of_sm_;
   std::vector<L1> l1_;
-  L2Directory l2_;
+  L2 l2_;
   std::vector<event::Server> slices_, egress_;
   std::vector<event::Calendar> ingress_, gpc_ingress_;
   std::vector<HbmChannel> channels_;

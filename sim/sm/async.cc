@@ -24,9 +24,10 @@ void Sm::async_step(std::uint32_t slot, const Instr& instr, Turn& turn) {
       issue_now(slot, instr, turn);
       ++w.pc;
       const AsyncWarp& a = async_[slot];
+      // More groups than that are never under way.
       const auto left = static_cast<std::uint32_t>(
-          std::min<std::int64_t>(instr.count, a.copies_open - a.copies_oldest));
-      wait_copies(slot, a.copies_open - left, turn);
+          std::min<std::int64_t>(instr.count, a.copies_open));
+      if (left < AsyncWarp::kCopyGroups) { wait_copies(slot, a.copies_open - left, turn); }
       break;
     }
     case InstrKind::TmaLoad: tma_load(slot, instr, turn); break;

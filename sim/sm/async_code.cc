@@ -51,7 +51,7 @@ CompiledBox resolve_box(const kernel::Box& box, const AsyncContext& c) {
   out.receivers = isa::receivers(box, c.kernel);
   out.rows = box.rows;
   out.row_bytes = box.row_bytes;
-  (box.rows > 1 ? out.rows : out.row_bytes) /= out.receivers;
+  if (!box.leader) { (box.rows > 1 ? out.rows : out.row_bytes) /= out.receivers; }
   return out;
 }
 
@@ -129,14 +129,19 @@ void collect_waits(const kernel::Program& program, std::uint64_t& waits) {
 }  // namespace
 
 void finish_async(const kernel::Kernel& kernel, std::vector<Code>& codes) {
-  const bool any = std::any_of(codes.begin(), codes.end(), [](const Code& code) {
-    return std::any_of(code.instrs.begin(), code.instrs.end(),
-                       [](const Instr& i) { return i.kind > InstrKind::Exit; });
-  });
+  const auto some = [&](auto&& is) {
+    return std::any_of(codes.begin(), codes.end(), [&](const Code& code) {
+      return std::any_of(code.instrs.begin(), code.instrs.end(), is);
+    });
+  };
+  const bool any = some([](const Instr& i) { return i.kind > InstrKind::Exit; });
+  const bool cluster_barrier = some(
+      [](const Instr& i) { return i.kind == InstrKind::ClusterBarrier; });
   const auto plans = isa::plan_mbarriers(kernel);
   for (std::size_t i = 0; i < codes.size(); ++i) {
     const std::size_t role = std::min(i, kernel.roles.size() - 1);
     codes[i].asynchronous = any;
+    codes[i].cluster_barrier = cluster_barrier;
     codes[i].mbarriers = plans;
     collect_waits(kernel.roles[role].program, codes[i].waits_for);
   }

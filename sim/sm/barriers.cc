@@ -49,7 +49,6 @@ void Sm::cluster_barrier(std::uint32_t slot, const Instr& instr, Turn& turn) {
   }
   issue_now(slot, instr, turn);
   ++w.pc;
-  if (b.cluster == kNoCluster) { return; }  // a cluster of one waits for nobody else
   Cluster& c = surface_.clusters[b.cluster];
   if (use.form != kernel::BarrierForm::Wait) {
     ++a.cluster_arrivals;
@@ -67,10 +66,8 @@ void Sm::cluster_barrier(std::uint32_t slot, const Instr& instr, Turn& turn) {
   block_async(slot, Reason::Barrier, AsyncWarp::On::Cluster, turn);
 }
 
-// The news of the last arrival crosses the network once.
 void Sm::complete_cluster(Cluster& c) {
-  const Time at = surface_.clocks.sm.edge(c.latest) + peer_latency(c) / 2;
-  c.complete_at = surface_.clocks.sm.at_or_after(at);
+  c.complete_at = c.latest + surface_.gpu.cluster.barrier.count();
   ++c.completed;
   c.arrived = 0;
   c.latest = 0;

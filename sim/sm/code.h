@@ -171,8 +171,9 @@ struct Code {
   std::vector<std::string> operations;       // by instruction, for hang reports
   // Mbarriers that every warp of the role waits for, one bit each.
   std::uint64_t waits_for = 0;
-  bool asynchronous = false;  // some role of the kernel has such instructions
-  bool shares = false;        // some loop runs over portions of Kernel::shares
+  bool asynchronous = false;     // some role of the kernel has such instructions
+  bool cluster_barrier = false;  // some role comes to the cluster's barrier
+  bool shares = false;           // some loop runs over portions of Kernel::shares
 };
 
 // One Code per role of the kernel, and one more for the block's last warp if the threads of a block

@@ -70,23 +70,26 @@ void Sm::copy_known(const memory::System::Finished& f) {
   if (--group.outstanding == 0) { complete_copies(f.warp); }
 }
 
-// Committed groups whose copies have all landed are complete, in order.
+// Committed groups whose copies have all landed complete one after the other, in order.
 void Sm::complete_copies(std::uint32_t slot) {
   AsyncWarp& a = async_[slot];
   while (a.copies_oldest != a.copies_open) {
     AsyncWarp::CopyGroup& group = a.copies[a.copies_oldest % AsyncWarp::kCopyGroups];
     if (group.outstanding > 0) { break; }
-    a.copies_at = std::max({a.copies_at, group.latest, surface_.wheel.now()});
+    const Time landed = std::max(group.latest, surface_.wheel.now());
+    const Time complete = std::max(a.completion(a.copies_oldest), landed) +
+                          surface_.clocks.sm.span(surface_.gpu.cp_async.group);
+    a.copies_complete[a.copies_oldest % AsyncWarp::kCopyGroups] = complete;
     if (group.mbarrier >= 0) {
       arrive({static_cast<std::uint32_t>(warps_[slot].block), group.mbarrier, group.nth}, 0,
-             a.copies_at, {this, slot, warps_[slot].pc});
+             complete, {this, slot, warps_[slot].pc});
     }
     group = AsyncWarp::CopyGroup{};
     ++a.copies_oldest;
   }
   if (a.on == AsyncWarp::On::Copies && a.copies_oldest - a.copies_wanted < 1U << 31) {
     a.on = AsyncWarp::On::Nothing;
-    schedule_wake(slot, a.copies_at);
+    schedule_wake(slot, a.completion(a.copies_wanted));
   }
 }
 
@@ -98,7 +101,8 @@ void Sm::wait_copies(std::uint32_t slot, std::uint32_t wanted, Turn& turn) {
     block_async(slot, Reason::LongScoreboard, AsyncWarp::On::Copies, turn);
     return;
   }
-  proceed(slot, Reason::LongScoreboard, surface_.clocks.sm.at_or_after(a.copies_at), turn);
+  const std::int64_t complete = surface_.clocks.sm.at_or_after(a.completion(wanted));
+  proceed(slot, Reason::LongScoreboard, complete, turn);
 }
 
 }  // namespace wavetail::sm

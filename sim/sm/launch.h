@@ -30,6 +30,7 @@ struct Launch {
   const kernel::Kernel* kernel = nullptr;
   const std::vector<Code>* codes = nullptr;  // by role; see compile()
   std::vector<std::int64_t> array_base;      // bytes
+  std::vector<bool> array_once;              // no other launch reads or writes it
   occupancy::Occupancy fit;
   std::int64_t registers_per_warp = 0;
   std::int64_t shared_memory_per_block = 0;  // bytes, reserve included

@@ -70,10 +70,17 @@ struct AsyncWarp {
   std::uint32_t stores_issued = 0, stores_left = 0, stores_wanted = 0;
   Time stores_at;
   std::uint32_t cluster_arrivals = 0, cluster_waits = 0;
-  // cp.async: groups [oldest, open) are committed and not complete, `open` is being filled.
+  // cp.async: groups [oldest, open) are committed and it is not known when they will be complete,
+  // `open` is being filled.
   std::uint32_t copies_oldest = 0, copies_open = 0, copies_wanted = 0;
-  Time copies_at;  // when the complete ones were
   std::array<CopyGroup, kCopyGroups> copies{};
+  // When the last of the complete groups were or will be complete: in order.
+  std::array<Time, kCopyGroups> copies_complete{};
+
+  // When the first `groups` groups are, of which that is known.
+  [[nodiscard]] Time completion(std::uint32_t groups) const {
+    return groups == 0 ? Time{} : copies_complete[(groups - 1) % kCopyGroups];
+  }
 };
 
 }  // namespace wavetail::sm

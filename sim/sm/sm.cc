@@ -22,6 +22,7 @@ Sm::Sm(Surface& surface, std::uint16_t number)
       cycle_(surface.clocks.sm.span(Cycles{1})),
       line_credit_(surface.gpu.l1.in_flight_lines),
       store_credit_(surface.gpu.l1.store_lines),
+      tma_(static_cast<std::size_t>(surface.gpu.tma.boxes)),
       tma_request_(std::llround(surface.gpu.tma.request * isa::kThousandths)) {
   for (std::size_t slot = 0; slot < warps_.size(); ++slot) {
     home_.push_back(static_cast<std::uint8_t>(slot % schedulers_.size()));

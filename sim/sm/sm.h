@@ -236,7 +236,11 @@ class Sm {
   void tma_store_wait(std::uint32_t slot, const Instr& instr, Turn& turn);
   [[nodiscard]] memory::BulkAccess bulk_access(const Warp& w, const CompiledBox& box) const;
   std::uint32_t keep(const Bulk& bulk);
-  Time engine(const memory::BulkAccess& piece, std::int64_t cycle);
+  void engine(memory::BulkAccess& piece, std::int64_t cycle, unit::Duration delay,
+              event::CycleServer& lane) const;
+  template <class F>
+  void through_engine(const memory::BulkAccess& box, const kernel::Box& shape, std::int64_t cycle,
+                      unit::Duration delay, F&& f);
   void find_receivers(const Bulk& bulk);
   void bulk_arrives(std::uint32_t request);
   void bulk_out(std::uint32_t piece);
@@ -286,12 +290,12 @@ class Sm {
   CompiledAccess::Request own_request_;  // scratch of request_at, for shapes not in a table
   // By warp slot; empty until an instruction of this SM accesses shared memory.
   std::vector<SharedScoreboard> shared_scoreboards_;
-  std::vector<WarpShare> shares_;  // by warp slot; empty until a kernel needs it
-  std::vector<AsyncWarp> async_;   // by warp slot; empty until a kernel needs it
-  std::vector<BlockSync> sync_;    // by block slot; empty until a kernel needs it
-  std::uint64_t placements_ = 0;   // blocks placed so far
-  event::CycleServer tma_;         // thousandths of a cycle
-  std::int64_t tma_request_;       // the least of a request, likewise
+  std::vector<WarpShare> shares_;        // by warp slot; empty until a kernel needs it
+  std::vector<AsyncWarp> async_;         // by warp slot; empty until a kernel needs it
+  std::vector<BlockSync> sync_;          // by block slot; empty until a kernel needs it
+  std::uint64_t placements_ = 0;         // blocks placed so far
+  std::vector<event::CycleServer> tma_;  // boxes at once; thousandths of a cycle
+  std::int64_t tma_request_;             // the least of a request, likewise
   std::vector<Bulk> bulks_;
   std::vector<std::uint32_t> free_bulks_;
   std::vector<ClusterMember> receivers_;  // scratch of bulk_arrives

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The copy engine of an SM (TMA). One elected thread of a role's first warp hands it boxes; the
-// engine goes through them line by line, one box after the other, and the lines travel in pieces of
+// engine goes through them line by line, a few boxes at a time, and the lines travel in pieces of
 // up to 16 KiB. Data that land complete the transaction of an mbarrier, in every block that the box
 // is for.
 #include <algorithm>
@@ -16,8 +16,8 @@ namespace {
 
 constexpr std::int64_t kUnit = isa::kThousandths;
 
-// Calls f(piece) for the parts of a box of at most kBulkBytes each: whole rows, in multiples of 32
-// where there are as many; a contiguous range in aligned parts.
+// Calls f(piece) for the parts of a plane of at most kBulkBytes each: whole rows, in multiples of
+// 32 where there are as many; a contiguous range in aligned parts.
 template <class F>
 void for_each_piece(const BulkAccess& box, F&& f) {
   BulkAccess piece = box;
@@ -51,7 +51,7 @@ void for_each_piece(const BulkAccess& box, F&& f) {
 }  // namespace
 
 // The box of a block; with multicast its share of the box of the first block that has the same
-// coordinates on the other axes.
+// coordinates on the other axes: nothing, if that one fetches it alone.
 BulkAccess Sm::bulk_access(const Warp& w, const CompiledBox& c) const {
   const kernel::Dim3& index = index_of(w);
   const kernel::Dim3& extent = w.launch->kernel->cluster;
@@ -74,7 +74,7 @@ BulkAccess Sm::bulk_access(const Warp& w, const CompiledBox& c) const {
   a.array_base = w.launch->array_base[static_cast<std::size_t>(c.place.array)];
   a.array_bytes = c.array_bytes;
   a.address = a.array_base + at + share * (c.box.rows > 1 ? c.rows * c.box.pitch : c.row_bytes);
-  a.rows = c.rows;
+  a.rows = c.box.leader && share > 0 ? 0 : c.rows;
   a.row_bytes = c.row_bytes;
   a.pitch = c.box.pitch;
   a.sm = number_;
@@ -93,18 +93,39 @@ std::uint32_t Sm::keep(const Bulk& bulk) {
   return id;
 }
 
-// The engine takes a piece: every part of a row within a 128 B line is a request. Returns when the
-// last one leaves it.
-Time Sm::engine(const BulkAccess& piece, std::int64_t cycle) {
-  const std::int64_t rate = surface_.gpu.tma.rate.count();  // thousandths of a byte per cycle
+// One of the engine's boxes takes a piece: every part of a row within a 128 B line is a request.
+// Notes when the last one leaves it, and how long it has been at it.
+void Sm::engine(BulkAccess& piece, std::int64_t cycle, unit::Duration delay,
+                event::CycleServer& lane) const {
+  const gpu::TmaSpec& tma = surface_.gpu.tma;
+  const std::int64_t rate = tma.rate.count();  // thousandths of a byte per cycle
   const auto cost = [&](std::int64_t bytes) {
-    return bytes == 0 ? 0 : std::max((bytes * kUnit * kUnit + rate - 1) / rate, tma_request_);
+    const std::int64_t share = (bytes * tma.boxes * kUnit * kUnit + rate - 1) / rate;
+    return bytes == 0 ? 0 : std::max(share, tma_request_);
   };
   const std::int64_t lines = piece.row_bytes / memory::kLineBytes;
   const std::int64_t row = lines * cost(memory::kLineBytes) +
                            cost(piece.row_bytes % memory::kLineBytes);
-  const std::int64_t end = tma_.reserve(cycle * kUnit, row * piece.rows).end;
-  return surface_.clocks.sm.edge((end + kUnit - 1) / kUnit);
+  const auto slot = lane.reserve(cycle * kUnit, row * piece.rows);
+  piece.departs = surface_.clocks.sm.edge((slot.end + kUnit - 1) / kUnit) + delay;
+  piece.spread = surface_.clocks.sm.span(unit::Cycles{(slot.end - slot.start) / kUnit});
+}
+
+// Calls f(piece) for all parts of a box, each with the place in the engine that it has taken.
+template <class F>
+void Sm::through_engine(const BulkAccess& box, const kernel::Box& shape, std::int64_t cycle,
+                        unit::Duration delay, F&& f) {
+  const auto lane = std::min_element(tma_.begin(), tma_.end(), [](const auto& a, const auto& b) {
+    return a.free_at() < b.free_at();
+  });
+  BulkAccess plane = box;
+  for (std::int64_t p = 0; p < shape.planes; ++p) {
+    plane.address = box.address + p * shape.plane_pitch;
+    for_each_piece(plane, [&](BulkAccess piece) {
+      engine(piece, cycle, delay, *lane);
+      f(piece);
+    });
+  }
 }
 
 void Sm::tma_load(std::uint32_t slot, const Instr& instr, Turn& turn) {
@@ -125,16 +146,16 @@ void Sm::tma_load(std::uint32_t slot, const Instr& instr, Turn& turn) {
   const gpu::TmaSpec& tma = surface_.gpu.tma;
   for (const CompiledBox& box : bulk.boxes) {
     BulkAccess access = bulk_access(w, box);
+    if (access.rows == 0) { continue; }  // another block's to fetch
     access.issued = issued;
     const unit::Cycles latency = tma.latency +
                                  (box.box.tensor_map ? tma.tensor_map : unit::Cycles{0});
     const unit::Duration delay = surface_.clocks.sm.span(latency);
     const Block& b = blocks_[block_slot];
     access.token = keep({phase, b.placement, box.box.multicast, 0, {}, slot, false});
-    for_each_piece(access, [&](BulkAccess piece) {
+    through_engine(access, box.box, cycle, delay, [&](const BulkAccess& piece) {
       ++bulks_[access.token].pieces;
       ++sync_[block_slot].bulk_under_way;
-      piece.departs = engine(piece, cycle) + delay;
       surface_.memory.fetch(piece);
     });
   }
@@ -200,9 +221,8 @@ void Sm::tma_store(std::uint32_t slot, const Instr& instr, Turn& turn) {
   std::uint32_t last = 0;
   const unit::Duration delay = surface_.clocks.sm.span(surface_.gpu.tma.latency);
   for (const CompiledBox& box : bulk.boxes) {
-    for_each_piece(bulk_access(w, box), [&](BulkAccess piece) {
+    through_engine(bulk_access(w, box), box.box, cycle, delay, [&](const BulkAccess& piece) {
       ++sync_[block_slot].bulk_under_way;
-      piece.departs = engine(piece, cycle) + delay;
       last = keep({{block_slot, -1, 0}, 0, {}, 1, piece, slot, false});
       surface_.wheel.schedule(
           {piece.departs, Target::Sm, static_cast<std::uint8_t>(SmEvent::BulkOut), number_, last});

@@ -7,6 +7,7 @@
 #include <array>
 
 #include "base/nearest.h"
+#include "isa/availability.h"
 #include "occupancy/occupancy.h"
 #include "study/protocols/all.h"
 
@@ -16,8 +17,6 @@ namespace {
 
 constexpr std::string_view
     kNoMatrices = "matrix products by tensor instructions have no protocol yet";
-constexpr std::string_view kNoAsync =
-    "asynchronous copies (cp.async, TMA) and clusters' shared memory have no protocol yet";
 constexpr std::string_view kNoTensor = "tensor instructions have no protocol yet";
 constexpr std::string_view kNoAttention = "library attention has no protocol yet";
 constexpr std::string_view kNoSteps = "steps of whole models have no protocol yet";
@@ -45,8 +44,10 @@ constexpr std::array kProtocols = {
              coalescing_store_plan},
     Protocol{"copy_bw_scaling", "which blocks run on which SMs is stated in words only"},
     Protocol{"core_microarch", "a fact about the pipeline, not a run"},
-    Protocol{"cpasync_dram_throughput", kNoAsync},
-    Protocol{"cpasync_latency_all_sms", kNoAsync},
+    Protocol{"cpasync_dram_throughput",
+             "every thread copies an element per trip by cp.async, from DRAM", cpasync_dram_plan},
+    Protocol{"cpasync_latency_all_sms",
+             "every SM copies once from DRAM by cp.async, all at the same time", cpasync_cold_plan},
     Protocol{"cumsum_fp32", "scans have no template"},
     Protocol{"d2d_copy", "copies within the device, one after the other", device_copy_plan},
     Protocol{"derived_block_residence", "resident blocks times the time between two that leave",
@@ -56,8 +57,10 @@ constexpr std::array kProtocols = {
     Protocol{"dpx_throughput", "programs have no DPX instructions"},
     Protocol{"dram_throughput", "every SM streams from an array that no cache holds",
              level_throughput_plan},
-    Protocol{"dsmem_latency", kNoAsync},
-    Protocol{"dsmem_throughput", kNoAsync},
+    Protocol{"dsmem_latency", "a chain of dependent loads from a peer's shared memory",
+             dsmem_latency_plan},
+    Protocol{"dsmem_throughput", "every block copies from its neighbour's shared memory",
+             dsmem_throughput_plan},
     Protocol{"eager_gelu", kHostTimed},
     Protocol{"eager_layernorm", kHostTimed},
     Protocol{"eager_matmul", kHostTimed},
@@ -80,15 +83,15 @@ constexpr std::array kProtocols = {
     Protocol{"gemm_nvfp4", kNoMatrices},
     Protocol{"gemm_phase_cycles", kNoMatrices},
     Protocol{"gemm_tf32", kNoMatrices},
-    Protocol{"hbm_to_smem_throughput", kNoAsync},
+    Protocol{"hbm_to_smem_throughput", "a block per SM streams a set through a ring of stages",
+             memory_path_plan},
     Protocol{"l1_access_pattern", "cycles of one SM per warp load of a pattern in L1",
              l1_pattern_plan},
     Protocol{"l1_throughput", "every SM reads a set in L1", level_throughput_plan},
     Protocol{"l2_bw_curve", "blocks read one of several chunks each, from L2 or beyond",
              l2_curve_plan},
-    Protocol{"l2_partition_latency",
-             "which partition holds an address cannot be chosen by a program: near and far are "
-             "hashed"},
+    Protocol{"l2_partition_latency", "a chain through lines of one L2 partition, held or not",
+             partition_latency_plan},
     Protocol{"l2_stream_bw_vs_occupancy",
              "a thread per element of a small array, at a stated number of blocks per SM",
              l2_stream_plan},
@@ -133,11 +136,14 @@ constexpr std::array kProtocols = {
              stream_plan},
     Protocol{"stream_triad", "grid and block are not stated"},
     Protocol{"sum_reduction", "the library's reduction of a large array", sum_plan},
-    Protocol{"tma_dram_throughput", kNoAsync},
-    Protocol{"tma_extra_latency", kNoAsync},
-    Protocol{"tma_latency_all_sms", kNoAsync},
-    Protocol{"tma_multicast", kNoAsync},
-    Protocol{"tma_throughput", kNoAsync},
+    Protocol{"tma_dram_throughput", "a ring of boxes per block, from DRAM", tma_dram_plan},
+    Protocol{"tma_extra_latency", "dependent boxes of 16 B in L2 against dependent loads",
+             tma_extra_plan},
+    Protocol{"tma_latency_all_sms", "every SM asks for a box in DRAM, all at the same time",
+             tma_cold_plan},
+    Protocol{"tma_multicast", "blocks that need the same tiles, with and without multicast",
+             tma_multicast_plan},
+    Protocol{"tma_throughput", "a box at a time per block, from DRAM", tma_throughput_plan},
     Protocol{"umma_initiation_interval", kNoTensor},
     Protocol{"umma_latency", kNoTensor},
     Protocol{"umma_throughput", kNoTensor},
@@ -149,8 +155,18 @@ static_assert(std::is_sorted(kProtocols.begin(), kProtocols.end(),
                              [](const Protocol& a, const Protocol& b) { return a.kind < b.kind; }));
 
 // As a scenario that holds such a launch would be refused.
+void refuse_missing(const kernel::Program& program, const gpu::GpuSpec& gpu) {
+  for (const kernel::Op& op : program) {
+    if (const auto why = isa::lacks(isa::operation_name(op.kind), gpu.architecture)) {
+      throw Unmapped(*why);
+    }
+    for (const kernel::Program& body : op.bodies) { refuse_missing(body, gpu); }
+  }
+}
+
 void refuse_unlaunchable(const scenario::Scenario& scenario, const gpu::GpuSpec& gpu) {
   for (const kernel::Kernel& k : scenario.kernels) {
+    for (const kernel::Role& role : k.roles) { refuse_missing(role.program, gpu); }
     const auto fit = occupancy::occupy(gpu, occupancy::launch_of(k));
     if (!fit.launchable) {
       throw Unmapped(fmt::format("{} refuses kernel '{}': {}", gpu.name, k.name, fit.reason));

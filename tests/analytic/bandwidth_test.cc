@@ -16,7 +16,8 @@ gpu::GpuSpec third() {
   return g;
 }
 
-// `bytes` read once, 16 B per lane, eight loads in flight in each of 32 warps per SM.
+// `bytes` read once, 16 B per lane, eight loads in flight in each of 32 warps per SM. Channels are
+// drawn by hash: the more there is to read the less one of them has more than its share.
 kernel::Kernel stream(const gpu::GpuSpec& g, std::int64_t bytes, bool bypass = true) {
   const std::int64_t blocks = 4 * g.sms();
   const std::int64_t trips = bytes / (blocks * 256 * 16 * 8);
@@ -31,7 +32,7 @@ double rate(const gpu::GpuSpec& g, const kernel::Kernel& k) {
 
 TEST(Bandwidth, OfDram) {
   gpu::GpuSpec g = third();
-  const kernel::Kernel k = stream(g, 96 << 20);
+  const kernel::Kernel k = stream(g, 192 << 20);
   EXPECT_NEAR(rate(g, k) / static_cast<double>(g.sustained_bandwidth().count()), 1, 0.02);
 }
 
@@ -109,12 +110,12 @@ TEST(Bandwidth, OfTheStorePorts) {
 // Slices that are slower than all ports together hold stores back as they do loads.
 TEST(Bandwidth, OfTheSlicesForStores) {
   gpu::GpuSpec g = third();
-  g.l2.slices = 3;
-  g.l2.slice_bandwidth = unit::BytesPerCycle{32'000};
+  g.l2.slices = 4;
+  g.l2.slice_bandwidth = unit::BytesPerCycle{24'000};
   kernel::Kernel k = kernel_of({repeat(16, {store(0, 16, 8)})}, 4 * g.sms(), 256, {{"y", 8_MiB}});
   const DrivenLaunch l = run_alone(g, k);
   const double got = bytes_per_second(static_cast<double>(l.counters.egress_bytes), l.time());
-  EXPECT_NEAR(got / (3.0 * 32 * 1620e6), 1, 0.05);
+  EXPECT_NEAR(got / (4.0 * 24 * 1620e6), 1, 0.05);
 }
 
 // Reads and writes of a copy share the pins, and every batch of writes costs two turnarounds:

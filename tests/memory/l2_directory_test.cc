@@ -3,39 +3,132 @@
 
 #include <gtest/gtest.h>
 
+#include <map>
+
+#include "memory/l2.h"
+
 namespace wavetail::memory {
 namespace {
 
+using Range = L2Directory::Range;
+
 // A range of fewer pages than are held is looked up page by page, a larger one by going through the
-// directory: the answers are the same, from the least to the most recently used.
-TEST(L2Directory, CountsSmallRangesAsLargeOnes) {
+// directory: the answers are the same.
+TEST(L2Directory, FindsSmallRangesAsLargeOnes) {
   L2Directory l2(1 << 16);
   for (std::int64_t n = 0; n < 100; ++n) {
-    l2.restore({n * 37 % 100, {1ULL << (n % 64), 0}, {n % 2 == 0 ? 0 : 1ULL << (n % 64), 0}});
+    const std::uint64_t bit = 1ULL << (n % 64);
+    l2.restore({n * 37 % 100, {bit, 0}, {n % 2 == 0 ? 0 : bit, 0}});
   }
-  const std::vector<L2Directory::Range> all{{0, 1 << 30}};
-  const auto pages = l2.pages_within(all);
+  const auto pages = l2.pages_within({{0, 1 << 30}});
   ASSERT_EQ(pages.size(), 100U);
-  for (std::int64_t n = 0; n < 100; ++n) {
-    EXPECT_EQ(pages[static_cast<std::size_t>(n)].page, n * 37 % 100);
-  }
-  EXPECT_EQ(l2.census(all)[0].lines, 100);
-  EXPECT_EQ(l2.census(all)[0].dirty_sectors, 50);
-  L2Directory::Census sum;
+  std::size_t seen = 0;
   for (std::int64_t first = 0; first < 100; first += 10) {
-    const std::vector<L2Directory::Range> ten{{first, first + 10}};
-    const auto within = l2.pages_within(ten);
-    std::vector<std::int64_t> expected;
-    for (const auto& p : pages) {
-      if (p.page >= first && p.page < first + 10) { expected.push_back(p.page); }
+    for (const auto& p : l2.pages_within({{first, first + 10}})) {
+      ASSERT_EQ(p.page, pages[seen].page);
+      EXPECT_EQ(p.valid, pages[seen].valid);
+      EXPECT_EQ(p.dirty, pages[seen++].dirty);
     }
-    ASSERT_EQ(within.size(), expected.size());
-    for (std::size_t i = 0; i < within.size(); ++i) { EXPECT_EQ(within[i].page, expected[i]); }
-    sum.lines += l2.census(ten)[0].lines;
-    sum.dirty_sectors += l2.census(ten)[0].dirty_sectors;
   }
-  EXPECT_EQ(sum.lines, 100);
-  EXPECT_EQ(sum.dirty_sectors, 50);
+  EXPECT_EQ(seen, 100U);
+  EXPECT_EQ(l2.lines(), 100);
+  EXPECT_EQ(l2.dirty_sectors(), 50);
+}
+
+// What is put back is evicted in the order in which it would have been.
+TEST(L2Directory, SnapshotsKeepTheOrder) {
+  const auto fill = [](L2Directory& l2) {
+    for (std::int64_t page = 0; page < 16; ++page) {
+      const std::uint32_t frame = l2.find_or_claim(page);
+      for (int word = 0; word < 2; ++word) { l2.install(frame, word, ~0ULL, 0); }
+    }
+  };
+  const auto survivors = [](L2Directory& l2) {
+    const std::uint32_t frame = l2.find_or_claim(1000);
+    for (int word = 0; word < 2; ++word) { l2.install(frame, word, ~0ULL, 0); }
+    l2.shrink(frame, [](std::int64_t, const Sectors&) {});
+    std::map<std::int64_t, std::int64_t> lines;
+    for (const auto& p : l2.pages_within({{0, 16}})) { lines[p.page] += lines_of(p.valid); }
+    return lines;
+  };
+  L2Directory first(512), second(512);
+  fill(first);
+  for (const auto& state : first.pages_within({{0, 16}})) { second.restore(state); }
+  const auto left = survivors(first);
+  EXPECT_EQ(left, survivors(second));
+  EXPECT_EQ(left.count(0), 0U);
+  EXPECT_EQ(left.at(15), kLinesPerPage);
+}
+
+// Lines without a page take room as others do: the oldest leave for them, and they for newer ones.
+TEST(L2Directory, UnnamedLinesTakeRoom) {
+  L2Directory l2(512);
+  for (std::int64_t page = 0; page < 8; ++page) { l2.restore({page, {~0ULL, ~0ULL}, {}}); }
+  l2.add_unnamed(384);
+  EXPECT_LE(l2.lines(), 512);
+  EXPECT_EQ(l2.held(0)[0], 0U);
+  EXPECT_NE(l2.held(7)[0], 0U);
+  for (std::int64_t page = 100; page < 120; ++page) { l2.restore({page, {~0ULL, ~0ULL}, {}}); }
+  EXPECT_EQ(l2.held(7)[0], 0U);
+  EXPECT_LE(l2.lines(), 512);
+  std::int64_t named = 0;
+  for (const auto& p : l2.pages_within({{0, 1000}})) { named += lines_of(p.valid); }
+  EXPECT_EQ(l2.lines(), named);  // the unnamed ones are gone
+}
+
+// Lines that are used over and over do not make what else is there any older.
+TEST(L2Directory, AFewHotLinesAgeNobody) {
+  L2Directory l2(512);
+  for (std::int64_t page = 0; page < 16; ++page) { l2.restore({page, {~0ULL, ~0ULL}, {}}); }
+  for (int n = 0; n < 1000; ++n) {
+    for (const std::int64_t page : {2, 3, 4}) {
+      for (int word = 0; word < 2; ++word) { l2.touch(l2.find_or_claim(page), word, ~0ULL); }
+    }
+  }
+  EXPECT_EQ(l2.lines(), 512);
+  l2.restore({100, {0xf, 0}, {}});
+  EXPECT_GT(l2.lines(), 512 - 3 * 512 / 12);
+  EXPECT_EQ(l2.held(0)[0], 0U);
+  EXPECT_EQ(l2.held(15)[1], ~0ULL);
+  EXPECT_EQ(l2.held(2)[0], ~0ULL);
+}
+
+TEST(L2Directory, ForgetsWhatWasWrittenElsewhere) {
+  L2Directory l2(512);
+  const std::uint32_t frame = l2.find_or_claim(5);
+  l2.install(frame, 0, 0xff, 0x0f);
+  l2.invalidate(5, {0xf0, 0});
+  EXPECT_EQ(l2.held(5)[0], 0x0fU);
+  EXPECT_EQ(l2.lines(), 1);
+  EXPECT_EQ(l2.dirty_sectors(), 4);
+  l2.invalidate(5, {0x0f, 0});
+  EXPECT_EQ(l2.lines(), 0);
+  EXPECT_EQ(l2.dirty_sectors(), 0);
+  EXPECT_TRUE(l2.pages_within({{0, 100}}).empty());
+}
+
+TEST(L2, HalfOfEveryRangeIsAtHomeInEachPartition) {
+  const L2 l2(1 << 14, 2);
+  for (const std::int64_t first : {0, 1024, 77'776}) {
+    std::int64_t there = 0;
+    for (std::int64_t page = first; page < first + 64; ++page) {
+      there += static_cast<std::int64_t>(l2.home_of(page));
+    }
+    EXPECT_EQ(there, 32) << first;
+  }
+}
+
+// A line that is held twice counts once, a copy of what home has lost counts too.
+TEST(L2, TheCensusCountsLinesOnce) {
+  L2 l2(1 << 14, 2);
+  for (std::int64_t page = 0; page < 10; ++page) {
+    l2.restore({{page, {0xffff, 0}, {}}, 0});
+    l2.restore({{page, {0xff, 0xf}, {}}, 1});
+  }
+  const auto census = l2.census({{0, 4}, {4, 10}});
+  EXPECT_EQ(census[0].lines, 4 * 5);
+  EXPECT_EQ(census[1].lines, 6 * 5);
+  EXPECT_EQ(l2.lines(), 10 * (4 + 3));
 }
 
 }  // namespace

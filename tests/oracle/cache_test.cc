@@ -44,8 +44,9 @@ class ByPage {
     const auto word = static_cast<int>(line % kLinesPerPage / 16);
     const std::uint64_t sectors = 0xfULL << (line % 16 * 4);
     const bool hit = (directory_.valid(frame)[static_cast<std::size_t>(word)] & sectors) == sectors;
+    directory_.touch(frame, word, sectors);
     directory_.install(frame, word, sectors, 0);
-    directory_.shrink(frame, [](std::int64_t, const L2Directory::Sectors&) {});
+    directory_.shrink(frame, [](std::int64_t, const Sectors&) {});
     EXPECT_LE(directory_.lines(), directory_.capacity_lines());
     return hit;
   }
@@ -99,6 +100,16 @@ TEST(L2, AReusedArrayBesideAStreamedOne) {
       20 * kLines, [&](std::int64_t n) { return n % 2 == 0 ? n / 2 % reused : (1 << 20) + n / 2; });
   EXPECT_NEAR(h.pages, h.sets, 0.02);
   EXPECT_GT(h.sets, 0.4);
+}
+
+// A cycle through all lines in an order in which neighbours are far apart, as a pointer chase goes:
+// sets that hold one line too many miss all of theirs.
+TEST(L2, AChaseInScatteredOrderMissesAsSetsOverflow) {
+  for (const std::int64_t percent : {90, 103, 104, 130}) {
+    const std::int64_t lines = kLines * percent / 100 / 32 * 32;
+    const Hits h = hit_rates(6 * lines, [&](std::int64_t n) { return n % lines * 7919 % lines; });
+    EXPECT_NEAR(h.pages, h.sets, 0.06) << percent << " %";
+  }
 }
 
 // Random lines within a range: pages hold as many of a range's lines as lines would.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The HBM channel against a list of everything it did: reads in order of arrival, writes gathered
-// and drained in batches, turnarounds between the two, banks that open rows.
+// and drained in batches, turnarounds between the two, banks that open rows and keep only those
+// waiting who want them.
 #include "memory/hbm_channel.h"
 
 #include <gtest/gtest.h>
@@ -30,28 +31,28 @@ class SlowChannel {
       start = std::max(start, bus_.back().end + turn);
     }
     std::int64_t length = bursts * t_.burst.count();
-    const std::int64_t bank = row % t_.banks;
-    if (open_.count(bank) == 0 || open_[bank] != row) {
-      if (opened_.count(bank) != 0) {
-        start = std::max(start, opened_[bank] + t_.row_cycle.count());
-      }
-      length = std::max(length, t_.row_access.count());
-      open_[bank] = row;
-      opened_[bank] = start;
-    }
+    const std::int64_t from = open(row, start, length);
     bus_.push_back({start, start + length, false});
-    return start + length;
+    return from + length;
   }
 
   // Whether the write started a drain.
-  bool write(std::int64_t at, std::int64_t bursts) {
+  bool write(std::int64_t at, std::int64_t row, std::int64_t bursts) {
     waiting_ += bursts;
+    writes_.emplace_back(row, bursts);
     if (waiting_ < t_.drain_bursts) { return false; }
     const bool turns = bus_.empty() || !bus_.back().write;
     const std::int64_t start = bus_.empty() ? at : std::max(at, bus_.back().end);
-    const std::int64_t length = waiting_ * t_.burst.count() +
-                                (turns ? t_.read_to_write.count() : 0);
-    bus_.push_back({start, start + length, true});
+    std::int64_t end = start + (turns ? t_.read_to_write.count() : 0);
+    for (const auto& [written, n] : writes_) {
+      std::int64_t length = n * t_.burst.count();
+      static_cast<void>(open(written, end, length));
+      end += length;
+      waiting_ -= n;
+    }
+    end += waiting_ * t_.burst.count();
+    bus_.push_back({start, end, true});
+    writes_.clear();
     waiting_ = 0;
     return true;
   }
@@ -65,8 +66,21 @@ class SlowChannel {
   }
 
  private:
+  // When an access to `row` that could start at `start` does; `length` grows to what opening takes.
+  std::int64_t open(std::int64_t row, std::int64_t start, std::int64_t& length) {
+    const auto round = static_cast<std::uint64_t>(row / t_.banks);
+    const std::int64_t bank = (row + static_cast<std::int64_t>(mix(round) >> 24)) % t_.banks;
+    if (open_.count(bank) != 0 && open_[bank] == row) { return start; }
+    length = std::max(length, t_.row_access.count());
+    if (opened_.count(bank) != 0) { start = std::max(start, opened_[bank] + t_.row_cycle.count()); }
+    open_[bank] = row;
+    opened_[bank] = start;
+    return start;
+  }
+
   ChannelTiming t_;
   std::int64_t waiting_;
+  std::vector<std::pair<std::int64_t, std::int64_t>> writes_;
   std::vector<Busy> bus_;
   std::map<std::int64_t, std::int64_t> open_, opened_;
 };
@@ -92,12 +106,12 @@ TEST(Channel, DoesWhatTheListSays) {
     for (int n = 0; n < 3000; ++n) {
       now += up_to(2 * t.burst.count());
       if (random() % 3 == 0) {
-        const std::int64_t bursts = 1 + up_to(3);
+        const std::int64_t bursts = 1 + up_to(3), written = up_to(100);
         const std::int64_t before = slow.end();
-        const Time accepted = channel.write(t, Time{now}, bursts);
+        const Time accepted = channel.write(t, Time{now}, written, bursts);
         ASSERT_GE(accepted.picoseconds(), now);
         ASSERT_LE(accepted.picoseconds(), std::max(now, before)) << "held beyond the last drain";
-        static_cast<void>(slow.write(now, bursts));
+        static_cast<void>(slow.write(now, written, bursts));
       } else {
         const std::int64_t row = up_to(100);
         const std::int64_t bursts = 1 + up_to(7);

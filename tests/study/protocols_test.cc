@@ -4,6 +4,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "kernel/share.h"
+
 #include "rows.h"
 #include "run/simulate.h"
 #include "study/protocol.h"
@@ -90,8 +92,10 @@ TEST(Protocol, L2CurveReadsOneChunkPerBlock) {
                     "total_set_kB=2048;per_block_kB=64;block=1024;grid=200000;elem=fp64_8B;"
                     "access=coalesced_read, blocks cycle over blockRun distinct chunks",
                     "bandwidth", "GB/s");
-  EXPECT_EQ(r.counters().useful_load_bytes, r.grid() * 64 * 1024);
-  EXPECT_EQ(r.plan.scenario.kernels.all().back().arrays.front().bytes.count(), 2048 * 1024);
+  const kernel::Kernel& k = r.plan.scenario.kernels.all().back();
+  EXPECT_EQ(k.shares->steps, 4);
+  EXPECT_EQ(r.counters().useful_load_bytes, kernel::total_steps(k) * 2 * 1024 * 8);
+  EXPECT_EQ(k.arrays.front().bytes.count(), 2048 * 1024);
   EXPECT_EQ(r.counters().dram_read_bytes, 0);
 }
 

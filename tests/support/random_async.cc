@@ -238,6 +238,7 @@ void set_async(gpu::GpuSpec& g, Dice& dice) {
   g.mbarrier.latency = unit::Cycles{dice.between(0, 60)};
   g.cluster.pair_latency = unit::Cycles{dice.between(1, 300)};
   g.cluster.latency = unit::Cycles{dice.between(1, 300)};
+  g.cluster.barrier = unit::Cycles{dice.between(0, 300)};
 }
 
 }  // namespace

@@ -95,9 +95,9 @@ inline gpu::GpuSpec h100() {
       .fp16 = 4096, .bf16 = 4096, .tf32 = 2048, .fp8 = 8192, .int8 = 8192, .fp4 = 0, .fp64 = 256};
   g.mma = {24_cycles, 0.65};
   g.wgmma = {16_cycles};
-  g.tma = {100_cycles, 100_cycles, unit::BytesPerCycle{32'000}, 2, unit::BytesPerCycle{64'000}};
+  g.tma = {100_cycles, 100_cycles, unit::BytesPerCycle{32'000}, 1, 2, unit::BytesPerCycle{64'000}};
   g.mbarrier = {20_cycles};
-  g.cluster = {181_cycles, 203_cycles};
+  g.cluster = {181_cycles, 203_cycles, 100_cycles};
   g.power = {700};
   return g;
 }

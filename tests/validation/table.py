@@ -12,7 +12,9 @@ from pathlib import Path
 # Sets that values of the shipped GPU files were fitted to or taken from (their `source` says which); all others
 # judge.
 USED = {
+    "BLK": "`cp_async.group`, `cluster.barrier`, `tma.rate`, `tma.boxes`, `l2.latency_far` of the B200",
     "COA": "`hbm.row_access`, `hbm.burst`",
+    "DSM": "`cluster.pair_latency`, `cluster.latency`",
     "DRV": "`launch.block_start`, `launch.block_exit`",
     "L2B": "`crossbar.ingress`, `l2.slice_bandwidth`",
     "L2S": "`crossbar.egress`, `crossbar.ingress` of the A100",
@@ -21,6 +23,7 @@ USED = {
     "OCC": "the rules themselves",
     "STD": "`l1.tags_per_cycle`",
     "STR": "`hbm.efficiency`, `hbm.write_drain`, `launch.warp_start`",
+    "TMA": "`tma.latency`, `tma.tensor_map`, `tma.rate`, `tma.request`",
     "XLA": "-",
 }
 
@@ -40,7 +43,8 @@ CSV with the header `id,gpu,kind,params,metric,value,unit,lo,hi,source,confidenc
 set is the id up to its first `-`; `value`, `lo` and `hi` may be empty, and a row without a value is predicted all the
 same. Mistakes in the file are shown with line and column, all in one go.
 
-- `id`, `gpu`, `kind`, `params`, `metric` and `unit` decide a prediction, nothing else does. It is given in the row's unit.
+- `id`, `gpu`, `kind`, `params`, `metric` and `unit` decide a prediction, and of `notes` only that a chain of dependent
+  loads was one of TMA bulk copies. It is given in the row's unit.
 - `gpu` is a name or an alias of a GPU file: case, separators, text in brackets, `-SXM`, `-80GB` and `-Server` do not
   matter. `--gpu` stands for the GPU of every row, `--set gpu.*` changes all of them.
 - The SM clock is the row's own (`clock_mhz` of its parameters, or `1755MHz` in its GPU), else the boost clock.

@@ -18,6 +18,7 @@ namespace wavetail::study {
 // latency.cc: dependent loads of one thread
 [[nodiscard]] Plan latency_curve_plan(Params& params, const gpu::GpuSpec& gpu);
 [[nodiscard]] Plan latency_plan(Params& params, const gpu::GpuSpec& gpu);
+[[nodiscard]] Plan tma_extra_plan(Params& params, const gpu::GpuSpec& gpu);
 // throughput.cc: bytes per cycle of a level
 [[nodiscard]] Plan level_throughput_plan(Params& params, const gpu::GpuSpec& gpu);
 [[nodiscard]] Plan sm_pipe_plan(Params& params, const gpu::GpuSpec& gpu);
@@ -40,6 +41,23 @@ namespace wavetail::study {
 // arithmetic.cc: operation rates and chains of dependent operations
 [[nodiscard]] Plan op_rate_plan(Params& params, const gpu::GpuSpec& gpu);
 [[nodiscard]] Plan op_chain_plan(Params& params, const gpu::GpuSpec& gpu);
+// boxes.cc: the TMA from DRAM against bytes under way
+[[nodiscard]] Plan tma_throughput_plan(Params& params, const gpu::GpuSpec& gpu);
+[[nodiscard]] Plan tma_dram_plan(Params& params, const gpu::GpuSpec& gpu);
+// async_copies.cc: the same with cp.async
+[[nodiscard]] Plan cpasync_dram_plan(Params& params, const gpu::GpuSpec& gpu);
+// cold_copies.cc: one copy per SM, all at once, from DRAM
+[[nodiscard]] Plan tma_cold_plan(Params& params, const gpu::GpuSpec& gpu);
+[[nodiscard]] Plan cpasync_cold_plan(Params& params, const gpu::GpuSpec& gpu);
+// multicast.cc: tiles that several blocks need
+[[nodiscard]] Plan tma_multicast_plan(Params& params, const gpu::GpuSpec& gpu);
+// memory_paths.cc: rings of stages in shared memory, as kernels use them
+[[nodiscard]] Plan memory_path_plan(Params& params, const gpu::GpuSpec& gpu);
+// clusters.cc: shared memory of other blocks
+[[nodiscard]] Plan dsmem_latency_plan(Params& params, const gpu::GpuSpec& gpu);
+[[nodiscard]] Plan dsmem_throughput_plan(Params& params, const gpu::GpuSpec& gpu);
+// partitions.cc: dependent loads of one L2 partition
+[[nodiscard]] Plan partition_latency_plan(Params& params, const gpu::GpuSpec& gpu);
 // occupancy.cc: launch rules
 [[nodiscard]] Plan occupancy_rule_plan(Params& params, const gpu::GpuSpec& gpu);
 [[nodiscard]] Plan occupancy_case_plan(Params& params, const gpu::GpuSpec& gpu);

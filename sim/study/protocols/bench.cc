@@ -89,6 +89,33 @@ Steady steady(const gpu::GpuSpec& gpu, const LongKernel& k) {
           per_block};
 }
 
+namespace {
+
+// On arrays that no other kernel names.
+kernel::Kernel alone(kernel::Kernel kernel, std::string name) {
+  for (kernel::Array& a : kernel.arrays) { a.name += "." + name; }
+  kernel.name = std::move(name);
+  return kernel;
+}
+
+}  // namespace
+
+Steady steady(const gpu::GpuSpec& gpu, const LongLoop& loop) {
+  const bool cut = loop.rounds > loop.lead + loop.between;
+  const std::int64_t most = cut ? loop.lead + loop.between : loop.rounds;
+  std::vector<kernel::Kernel> kernels;
+  if (cut) { kernels.push_back(alone(loop.make(loop.lead), "short")); }
+  kernels.push_back(alone(loop.make(most), cut ? "long" : "measured"));
+  const auto per_round = [=](const run::Happened& h) {
+    return cut ? (seconds_of(h, 1) - seconds_of(h, 0)) / static_cast<double>(loop.between)
+               : seconds_of(h, 0) / static_cast<double>(loop.rounds);
+  };
+  const auto rest = static_cast<double>(loop.rounds - most);
+  return {scenario_of(gpu, std::move(kernels), cut ? std::vector{0, 1} : std::vector{0}),
+          [=](const run::Happened& h) { return seconds_of(h, cut ? 1 : 0) + rest * per_round(h); },
+          per_round};
+}
+
 std::int64_t wave_of(const kernel::Kernel& kernel, const gpu::GpuSpec& gpu) {
   const auto fit = occupancy::occupy(gpu, occupancy::launch_of(kernel));
   if (!fit.launchable) {

@@ -51,13 +51,25 @@ struct LongKernel {
 
 struct Steady {
   scenario::Scenario scenario;
-  // Of the whole grid, in seconds.
+  // Of the whole grid, or of all rounds, in seconds.
   std::function<double(const run::Happened&)> seconds;
-  // Between two blocks that leave, over the whole GPU, in seconds.
+  // Between two blocks that leave, over the whole GPU; of one round; in seconds.
   std::function<double(const run::Happened&)> seconds_per_block;
 };
 
 [[nodiscard]] Steady steady(const gpu::GpuSpec& gpu, const LongKernel& kernel);
+
+// A kernel whose blocks stay and loop. It is simulated with `lead` rounds of its loop and with
+// `between` more, each launch on arrays of its own that no cache holds. What both have (start,
+// first and last rounds) cancels; the rest of the loop takes as long per round as the rounds
+// between them. A loop that is no longer is simulated whole.
+struct LongLoop {
+  std::int64_t rounds = 0;  // of the whole kernel
+  std::int64_t lead = 0, between = 0;
+  std::function<kernel::Kernel(std::int64_t rounds)> make = {};
+};
+
+[[nodiscard]] Steady steady(const gpu::GpuSpec& gpu, const LongLoop& loop);
 
 // Blocks of `kernel` that all SMs hold at once; Unmapped if it does not fit at all.
 [[nodiscard]] std::int64_t wave_of(const kernel::Kernel& kernel, const gpu::GpuSpec& gpu);

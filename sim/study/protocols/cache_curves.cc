@@ -3,8 +3,9 @@
 //
 // gpu-l2-cache of gpu-benches: a block of 1024 threads reads one of R chunks, chosen by its index
 // modulo R; in step i all chunks' pieces lie side by side, so that a block's loads are R pieces
-// apart. gpu-cache: every block reads the whole set, 32 loads of a thread under way at most, once
-// per pass, over many passes. The bandwidth counts what blocks ask for.
+// apart. A block begins when another one ends, so that blocks are evenly out of step. gpu-cache:
+// every block reads the whole set, 32 loads of a thread under way at most, once per pass, over many
+// passes. The bandwidth counts what blocks ask for.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -18,13 +19,11 @@ namespace wavetail::study {
 namespace {
 
 constexpr std::int64_t kKiB = 1024;
-constexpr std::int64_t kL2Batch = 8;   // what 32 registers per thread leave for loads of 8 B
+constexpr std::int64_t kL2Depth = 8;  // what 32 registers per thread leave for loads of 8 B
+constexpr std::int64_t kL2Batch = 2;
 constexpr std::int64_t kL1Batch = 32;  // the unrolling of gpu-cache
-// Blocks that start together walk in step at first and share what they fetch; it takes some waves
-// until they are spread over the set as in a long run.
-constexpr double kSettleWaves = 4, kMeasuredWaves = 8;
-constexpr std::int64_t
-    kMostWaves = 16;  // more than are simulated of one launch and those before it
+// Waves of blocks: until the L2 holds what it will hold, and those that count.
+constexpr std::int64_t kSettleWaves = 3, kMeasuredWaves = 5;
 
 std::int64_t element_bytes(Params& params, std::span<const std::string_view> allowed) {
   const std::string name = params.one_of("elem", allowed);
@@ -35,28 +34,53 @@ struct L2Set {
   std::int64_t element, block, chunk, chunks;  // bytes, threads, bytes, number
 
   [[nodiscard]] std::int64_t piece() const { return block * element; }
+
+  [[nodiscard]] std::int64_t apart() const { return chunks * piece(); }
+
+  [[nodiscard]] std::int64_t steps() const { return chunk / piece(); }
+
+  // Loads of a thread at once.
+  [[nodiscard]] std::int64_t batch() const { return steps() % kL2Batch == 0 ? kL2Batch : 1; }
+
+  [[nodiscard]] std::int64_t trips() const { return steps() / batch(); }
 };
 
-// Block (x, y) reads chunk `first` + x.
-kernel::Kernel l2_readers(const L2Set& set, const gpu::GpuSpec& gpu, std::int64_t first,
-                          kernel::Dim3 grid) {
-  const std::int64_t steps = set.chunk / set.piece();
-  const std::int64_t batch = steps % kL2Batch == 0 ? kL2Batch : 1, apart = set.chunks * set.piece();
-  library::Listing code, body;
-  code.prologue(1);
+// A block's way through its chunk; blocks or tiles next to each other have neighbouring chunks.
+library::Listing pieces(const L2Set& set, const gpu::GpuSpec& gpu, std::vector<std::int64_t> loop) {
+  library::Listing body;
+  loop.push_back(set.batch() * set.apart());
   body.load({.array = 0,
              .width = set.element,
-             .count = batch,
+             .count = set.batch(),
              .strides = {.block_x = set.piece(),
                          .warp = gpu.sm.warp_size * set.element,
-                         .count = apart,
-                         .loop = {batch * apart}},
-             .offset = first * set.piece()});
-  body.wait(0);
-  body.arithmetic(kernel::Pipe::Fp64, batch * set.element / 8, 1, 1);
-  code.repeat(steps / batch, std::move(body));
-  kernel::Kernel k = library::plain_kernel(gpu, grid, set.block, 32, std::move(code));
+                         .count = set.apart(),
+                         .loop = std::move(loop)}});
+  body.wait(kL2Depth - set.batch());
+  body.arithmetic(kernel::Pipe::Fp64, set.batch() * set.element / 8, 1, 1);
+  return body;
+}
+
+kernel::Op over(kernel::Over what, std::int64_t most, library::Listing body) {
+  kernel::Op op;
+  op.kind = kernel::OpKind::Repeat;
+  op.over = what;
+  op.count = most;
+  op.bodies.push_back(body.take());
+  return op;
+}
+
+// `blocks` blocks, of which the first `wave` are out of step as in the middle of a long launch:
+// they read the end of their chunk only, and leave one after the other.
+kernel::Kernel l2_readers(const L2Set& set, const gpu::GpuSpec& gpu, std::int64_t wave,
+                          std::int64_t blocks) {
+  library::Listing code, tile;
+  code.prologue(1);
+  tile.op(over(kernel::Over::Steps, set.trips(), pieces(set, gpu, {0})));
+  code.op(over(kernel::Over::Tiles, 1, std::move(tile)));
+  kernel::Kernel k = library::plain_kernel(gpu, {blocks, 1, 1}, set.block, 32, std::move(code));
   k.arrays = {{"b", unit::Bytes{set.chunks * set.chunk}, false}};
+  k.shares = kernel::Shares{.tiles = {blocks, 1, 1}, .steps = set.trips(), .staggered = wave};
   return k;
 }
 
@@ -109,24 +133,17 @@ Plan l2_curve_plan(Params& params, const gpu::GpuSpec& gpu) {
     throw Unmapped("total_set_kB is no multiple of per_block_kB, or that none of a block's loads");
   }
   set.chunks = total / set.chunk;
-  const std::int64_t wave = wave_of(l2_readers(set, gpu, 0, {1, 1, 1}), gpu);
-  // Where all blocks that are simulated have chunks of their own they stand in a row; else pieces
-  // are whole rows of all chunks, so that every piece begins at chunk 0.
-  const bool one_row = set.chunks >= kMostWaves * wave;
-  const std::int64_t unit = one_row ? 1 : set.chunks;
-  const double bytes = static_cast<double>(set.chunk * unit);
-  const Steady run = steady(
-      gpu, {.blocks = std::max<std::int64_t>(1, grid / unit),
-            .wave = library::ceil_div(wave, unit),
-            .bytes_per_block = bytes,
-            .settle_bytes = kSettleWaves * static_cast<double>(set.chunk * wave),
-            .measured_bytes = kMeasuredWaves * static_cast<double>(set.chunk * wave),
-            .make = [=](Piece piece) {
-              return one_row ? l2_readers(set, gpu, piece.first, {piece.count, 1, 1})
-                             : l2_readers(set, gpu, 0, {set.chunks, piece.count, 1});
-            }});
-  return {run.scenario, Quantity::DataRate,
-          [=](const run::Happened& h) { return bytes / run.seconds_per_block(h); }, gpu.sms()};
+  const std::int64_t wave = wave_of(l2_readers(set, gpu, 1, 1), gpu);
+  if (grid < (kSettleWaves + kMeasuredWaves) * wave) {
+    throw Unmapped("the grid is too short for a steady state");
+  }
+  kernel::Kernel first = l2_readers(set, gpu, wave, kSettleWaves * wave),
+                 second = l2_readers(set, gpu, wave, (kSettleWaves + kMeasuredWaves) * wave);
+  first.name = "short";
+  second.name = "long";
+  const double bytes = static_cast<double>(set.chunk * kMeasuredWaves * wave);
+  return {scenario_of(gpu, {std::move(first), std::move(second)}, {0, 1}), Quantity::DataRate,
+          [=](const run::Happened& h) { return bytes / seconds_more(h, 1, 0); }, gpu.sms()};
 }
 
 Plan l1_curve_plan(Params& params, const gpu::GpuSpec& gpu) {

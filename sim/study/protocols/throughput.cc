@@ -90,7 +90,7 @@ std::int64_t width_of(Params& params) {
 }  // namespace
 
 Plan level_throughput_plan(Params& params, const gpu::GpuSpec& gpu) {
-  params.metric_is({"throughput"});
+  params.metric_is({"throughput", "bandwidth"});
   const std::string& kind = params.row().kind;
   const std::int64_t width = params.has("access") ? width_of(params) : 16;
   if (kind == "smem_throughput") { return shared_rate(gpu, kBlock, false, width); }
