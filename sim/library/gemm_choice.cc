@@ -6,7 +6,9 @@
 //   clock,
 //       A and B / DRAM bandwidth) + reduction of the splits
 //
-// with every figure from the GPU file. The order of tiles is the one whose waves read least.
+// with every figure from the GPU file. Of clusters that take alike, within 2 %, the one that
+// fetches least: what a closed form leaves out waits at ports and slices. The order of tiles is the
+// one whose waves read least.
 #include <algorithm>
 
 #include <fmt/format.h>
@@ -139,6 +141,19 @@ bool same_tile(const Plan& a, const Plan& b) {
   return a.tile.m == b.tile.m && a.tile.n == b.tile.n;
 }
 
+// The candidate with the least time, or one with another cluster that takes hardly longer and
+// fetches less.
+std::size_t best_of(const std::vector<Plan>& all, const std::vector<double>& us) {
+  constexpr double kAlike = 1.02;
+  const auto least = static_cast<std::size_t>(std::min_element(us.begin(), us.end()) - us.begin());
+  std::size_t best = least;
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    const bool kin = same_tile(all[i], all[least]) && all[i].split == all[least].split;
+    if (kin && us[i] <= kAlike * us[least] && fetched(all[i]) < fetched(all[best])) { best = i; }
+  }
+  return best;
+}
+
 // What the sum over splits adds: a launch, and the workspace once more through L2.
 double reduction_us(const Plan& p, const Rates& r, const gpu::GpuSpec& gpu) {
   if (p.split == 1) { return 0; }
@@ -181,7 +196,7 @@ void choose_tile(Plan& p, const Wanted& wanted, const gpu::GpuSpec& gpu) {
   }
   std::vector<double> us;
   for (const Plan& c : all) { us.push_back(estimate_us(c, gpu)); }
-  const auto best = static_cast<std::size_t>(std::min_element(us.begin(), us.end()) - us.begin());
+  const std::size_t best = best_of(all, us);
   std::size_t second = best;
   for (std::size_t i = 0; i < all.size(); ++i) {
     const bool nearer = second == best || us[i] < us[second];
