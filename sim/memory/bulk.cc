@@ -15,8 +15,6 @@ namespace wavetail::memory {
 namespace {
 
 constexpr int kTileRows = 32;
-constexpr int kSectorsPerWord = 64;
-constexpr int kSectorsPerPage = kPageBytes / kSectorBytes;
 
 std::uint64_t low_bits(std::int64_t n) { return n >= 64 ? ~0ULL : (1ULL << n) - 1; }
 

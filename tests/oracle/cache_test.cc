@@ -17,7 +17,7 @@ namespace {
 // Sixteen ways, least recently used line first; lines go round the sets.
 class SetAssociative {
  public:
-  explicit SetAssociative(std::int64_t lines) : sets_(static_cast<std::size_t>(lines / kWays)) {}
+  explicit SetAssociative(std::int64_t lines) : sets_(static_cast<std::size_t>(lines) / kWays) {}
 
   bool access(std::int64_t line) {
     std::list<std::int64_t>& set = sets_[static_cast<std::size_t>(line) % sets_.size()];
