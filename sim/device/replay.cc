@@ -93,8 +93,8 @@ std::optional<Replay::Repeated> Replay::repeat(const Key& key, sm::Launch& launc
   for (const Left& l : r.left) {
     if (l.unnamed == 0) { l2.forget(page_of(l)); }
   }
-  for (const Left& l :
-       r.left) {  // what that displaces was written back by the earlier one's account
+  // What that displaces was written back by the earlier one's account.
+  for (const Left& l : r.left) {
     if (l.unnamed != 0) {
       l2.add_unnamed(l.side, l.unnamed);
     } else {

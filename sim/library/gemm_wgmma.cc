@@ -17,22 +17,9 @@ namespace {
 
 constexpr int kFull = 0, kEmpty = 1;  // mbarriers
 
-// Rows beyond the matrix are not fetched.
-kernel::Box operand(int array, std::int64_t rows, std::int64_t row_bytes, std::int64_t pitch,
-                    kernel::Strides strides) {
-  kernel::Box box;
-  box.array = array;
-  box.rows = rows;
-  box.row_bytes = row_bytes;
-  box.pitch = pitch;
-  box.tensor_map = true;
-  box.walk = kernel::WalkKind::Strides;
-  box.strides = std::move(strides);
-  return box;
-}
-
 // A is the same for the blocks of a cluster along x, B for those along y. A matrix with fewer rows
-// than a tile may not divide among them: then each fetches all of it.
+// than a tile may not divide among them: then each fetches all of it. Rows beyond a matrix are not
+// fetched.
 Op fetch(const Plan& p) {
   const std::vector<std::int64_t> none = p.loops_over_tiles() ? std::vector<std::int64_t>{0}
                                                               : std::vector<std::int64_t>{};
@@ -41,12 +28,13 @@ Op fetch(const Plan& p) {
   b_loop.push_back(b_step(p));
   const Shape& s = p.shape;
   const std::int64_t k_bytes = std::min(p.tile.k, s.k) * s.element;
-  kernel::Box a = operand(kA, std::min(p.tile.m, s.m), k_bytes, a_pitch(p), a_strides(p, a_loop));
+  kernel::Box a = tensor_box(kA, std::min(p.tile.m, s.m), k_bytes, a_pitch(p),
+                             a_strides(p, a_loop));
   kernel::Box b = s.b_k_major
-                      ? operand(kB, std::min(p.tile.n, s.n), k_bytes, b_pitch(p),
-                                b_strides(p, b_loop))
-                      : operand(kB, std::min(p.tile.k, s.k), std::min(p.tile.n, s.n) * s.element,
-                                b_pitch(p), b_strides(p, b_loop));
+                      ? tensor_box(kB, std::min(p.tile.n, s.n), k_bytes, b_pitch(p),
+                                   b_strides(p, b_loop))
+                      : tensor_box(kB, std::min(p.tile.k, s.k), std::min(p.tile.n, s.n) * s.element,
+                                   b_pitch(p), b_strides(p, b_loop));
   a.multicast[0] = p.multicast && p.cluster_x > 1 && a.rows % p.cluster_x == 0;
   b.multicast[1] = p.multicast && p.cluster_y > 1 && b.rows % p.cluster_y == 0;
   Op op = on_mbarrier(OpKind::TmaLoad, kFull);

@@ -163,6 +163,19 @@ void Listing::prologue(std::int64_t arrays) { int32(3 + 2 * arrays, 3 + 2 * arra
 // 64-bit pointer increments, loop counter, compare and branch.
 void Listing::loop_step(std::int64_t arrays) { int32(2 * arrays + 3, 2); }
 
+kernel::Box tensor_box(int array, std::int64_t rows, std::int64_t row_bytes, std::int64_t pitch,
+                       kernel::Strides strides) {
+  kernel::Box box;
+  box.array = array;
+  box.rows = rows;
+  box.row_bytes = row_bytes;
+  box.pitch = pitch;
+  box.tensor_map = true;
+  box.walk = kernel::WalkKind::Strides;
+  box.strides = std::move(strides);
+  return box;
+}
+
 bool Values::has(std::string_view name) const {
   return arguments_.numbers.contains(name) || arguments_.words.contains(name) ||
          arguments_.lists.contains(name);

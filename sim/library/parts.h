@@ -82,6 +82,10 @@ class Listing {
   kernel::Program program_;
 };
 
+// A box of a tensor: `rows` rows of `row_bytes`, `pitch` bytes apart, that moves as `strides` says.
+[[nodiscard]] kernel::Box tensor_box(int array, std::int64_t rows, std::int64_t row_bytes,
+                                     std::int64_t pitch, kernel::Strides strides);
+
 // Arguments of a template whose fallbacks are filled in.
 class Values {
  public:

@@ -151,7 +151,7 @@ inline constexpr std::uint32_t kMaxScoreboard = 64;
 // Instructions per turn of a warp whose program has mma.sync: fragments, products and copies of all
 // warps want the load/store unit and the tensor pipes within a few cycles of each other, and longer
 // turns let one warp run too far ahead of the others.
-inline constexpr std::int64_t kMmaTurn = 2;
+inline constexpr std::int64_t kMmaTurn = 1;
 
 struct Code {
   std::vector<Instr> instrs;

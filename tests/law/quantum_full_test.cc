@@ -27,7 +27,8 @@ TEST_P(Quantum, AgreesWithInstructionByInstruction) {
   for (const ShippedRun& run : runs_of(GetParam())) {
     const double exact = time_us(run.scenario, 1);
     const double usual = time_us(run.scenario, scenario::Simulation{}.issue_quantum);
-    EXPECT_NEAR(usual / exact, 1, 0.025) << run.name;
+    const bool known_miss = run.name == "gemv/few_blocks";  // docs/deviations.md, issue-quantum
+    EXPECT_NEAR(usual / exact, 1, known_miss ? 0.025 : 0.02) << run.name;
     if (only_base(GetParam())) { break; }
   }
 }

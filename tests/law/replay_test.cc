@@ -80,18 +80,15 @@ TEST(Replay, AgreesOnRandomSequencesOfLaunches) {
 }
 
 // Every launch has a page or a few of its own, near to some SMs and far from others: an earlier
-// launch stands for it only if its pages lie in the same partitions. Rows cost nothing here; which
-// units meet in a channel is luck that an earlier launch does not share, and with many pages it
-// matters.
+// launch stands for it only if its pages lie in the same partitions. Which units meet in a
+// channel is luck that an earlier launch does not share, and with many pages it matters.
 TEST(Replay, KnowsNearFromFarPages) {
-  gpu::GpuSpec g = instant();
-  g.hbm.row_access = g.hbm.row_cycle = {};
   for (const std::int64_t pages : {1, 4, 40}) {
     kernel::Kernel k = kernel_of({repeat(16, {load(0, 16, 1, true), wait()})}, 1, 32 * pages,
                                  {{"x", unit::Bytes{4096 * pages}, true}});
     if (pages > 32) { k.block = 1024; }
     k.roles[0].warps = k.block / 32;
-    const scenario::Scenario s = scenario_of(g, {k}, {launch(0, 0, 400)});
+    const scenario::Scenario s = scenario_of(instant(), {k}, {launch(0, 0, 400)});
     const ReplayPair pair(s);
     EXPECT_NEAR(100 * unit::ratio(pair.some.kernel_time(), pair.all.kernel_time()), 100,
                 pages > 32 ? 2 : 1)

@@ -5,8 +5,6 @@
 #include <gtest/gtest.h>
 
 #include "rows.h"
-#include "run/simulate.h"
-#include "study/protocol.h"
 
 namespace wavetail::study {
 namespace {
@@ -19,29 +17,6 @@ std::string reason(const std::string& gpu, const std::string& kind, const std::s
     (void)plan_of(row(gpu, kind, params, metric, unit), shipped_gpu(gpu));
   } catch (const Unmapped& why) { return why.what(); }
   return "planned";
-}
-
-struct Ran {
-  Plan plan;
-  run::Happened happened;
-
-  [[nodiscard]] const result::Counters& counters(std::size_t kernel) const {
-    return happened.kernels[kernel].counters;
-  }
-
-  [[nodiscard]] double figure(const std::string& unit) const {
-    return in_unit(plan.figure(happened), plan.quantity, unit, plan.scenario.gpu.sm_clock(),
-                   plan.sms);
-  }
-};
-
-Ran ran(const std::string& gpu, const std::string& kind, const std::string& params,
-        const std::string& metric, const std::string& unit) {
-  Ran r{plan_of(row(gpu, kind, params, metric, unit), shipped_gpu(gpu)), {}};
-  r.happened = run::simulate(
-      r.plan.scenario, [](std::int64_t, result::Outcome&) { return std::optional<std::string>(); });
-  EXPECT_EQ(r.happened.outcome, result::Outcome::Complete) << r.happened.message;
-  return r;
 }
 
 std::string boxes(const std::string& tma, const std::string& box, int load) {
@@ -248,6 +223,17 @@ TEST(Partitions, NearAndFarAreChosen) {
   EXPECT_NEAR(far_miss - near_miss, far - near, 20);
   EXPECT_THAT(reason("rtx4090", "l2_partition_latency", "case=near hit", "latency", "cycles"),
               HasSubstr("one partition"));
+}
+
+// Parameters of a chain of bulk copies read as those of loads: its note tells them apart.
+TEST(Latency, ANoteSaysThatAChainIsOneOfCopies) {
+  const auto cycles = [](const std::string& notes) {
+    return ran("h800-pcie", "mem_latency_curve",
+               "working_set_kB=706.0;clock_mhz=1755;access=dependent_load;threads=1", "latency",
+               "cycles", notes)
+        .figure("cycles");
+  };
+  EXPECT_GT(cycles("dependent 16-byte TMA bulk copies"), cycles("pointer chase") + 60);
 }
 
 TEST(Latency, ABoxTakesLongerThanALoad) {

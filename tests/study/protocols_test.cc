@@ -5,42 +5,10 @@
 #include <gtest/gtest.h>
 
 #include "kernel/share.h"
-
 #include "rows.h"
-#include "run/simulate.h"
-#include "study/protocol.h"
 
 namespace wavetail::study {
 namespace {
-
-struct Ran {
-  Plan plan;
-  run::Happened happened;
-
-  [[nodiscard]] const result::Counters& counters() const {
-    return happened.kernels.back().counters;
-  }
-
-  [[nodiscard]] std::int64_t grid() const {
-    return kernel::volume(plan.scenario.kernels.all().back().grid);
-  }
-
-  [[nodiscard]] std::int64_t launches() const { return happened.kernels.back().launches; }
-
-  [[nodiscard]] double figure(const std::string& unit) const {
-    return in_unit(plan.figure(happened), plan.quantity, unit, plan.scenario.gpu.sm_clock(),
-                   plan.sms);
-  }
-};
-
-Ran ran(const std::string& gpu, const std::string& kind, const std::string& params,
-        const std::string& metric, const std::string& unit) {
-  Ran r{plan_of(row(gpu, kind, params, metric, unit), shipped_gpu(gpu)), {}};
-  r.happened = run::simulate(
-      r.plan.scenario, [](std::int64_t, result::Outcome&) { return std::optional<std::string>(); });
-  EXPECT_EQ(r.happened.outcome, result::Outcome::Complete);
-  return r;
-}
 
 TEST(Protocol, StreamMovesTheBytesOfItsThreads) {
   const Ran r = ran("h200-sxm", "stream_bw_vs_occupancy",

@@ -1,21 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0
-// Rows of measurements for tests: made from their parts, predicted with the shipped GPU files.
+// Rows of measurements for tests: made from their parts, simulated and predicted with the shipped
+// GPU files.
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include <gtest/gtest.h>
+
+#include "run/simulate.h"
+#include "study/protocol.h"
 #include "study/validate.h"
 
 namespace wavetail::study {
 
 inline Measurement row(const std::string& gpu, const std::string& kind, const std::string& params,
-                       const std::string& metric, const std::string& unit) {
+                       const std::string& metric, const std::string& unit,
+                       const std::string& notes = "") {
   const std::string text =
       "id,gpu,kind,params,metric,value,unit,lo,hi,source,confidence,notes\n"
       "T-1," +
-      gpu + "," + kind + ",\"" + params + "\"," + metric + ",," + unit + ",,,,,\n";
+      gpu + "," + kind + ",\"" + params + "\"," + metric + ",," + unit + ",,,,," + notes + "\n";
   config::Diagnostics diagnostics;
   const auto source = std::make_shared<const config::Source>(config::Source{"rows.csv", text});
   return read_measurements(source, diagnostics).at(0);
@@ -30,6 +37,40 @@ inline gpu::GpuSpec shipped_gpu(const std::string& name) {
   auto spec = scenario::load_gpu(
       std::string(WAVETAIL_SOURCE_DIR) + "/configs/gpu/" + name + ".yaml", shipped(), diagnostics);
   return *spec;
+}
+
+// A row's plan and what happened in its run.
+struct Ran {
+  Plan plan;
+  run::Happened happened;
+
+  [[nodiscard]] const result::Counters& counters(std::size_t kernel) const {
+    return happened.kernels[kernel].counters;
+  }
+
+  [[nodiscard]] const result::Counters& counters() const {
+    return happened.kernels.back().counters;
+  }
+
+  [[nodiscard]] std::int64_t grid() const {
+    return kernel::volume(plan.scenario.kernels.all().back().grid);
+  }
+
+  [[nodiscard]] std::int64_t launches() const { return happened.kernels.back().launches; }
+
+  [[nodiscard]] double figure(const std::string& unit) const {
+    return in_unit(plan.figure(happened), plan.quantity, unit, plan.scenario.gpu.sm_clock(),
+                   plan.sms);
+  }
+};
+
+inline Ran ran(const std::string& gpu, const std::string& kind, const std::string& params,
+               const std::string& metric, const std::string& unit, const std::string& notes = "") {
+  Ran r{plan_of(row(gpu, kind, params, metric, unit, notes), shipped_gpu(gpu)), {}};
+  r.happened = run::simulate(
+      r.plan.scenario, [](std::int64_t, result::Outcome&) { return std::optional<std::string>(); });
+  EXPECT_EQ(r.happened.outcome, result::Outcome::Complete) << r.happened.message;
+  return r;
 }
 
 inline Validation predict(const std::vector<Measurement>& rows, int jobs = 1) {

@@ -25,15 +25,7 @@ Op of_kind(OpKind kind, std::int64_t count = 1) {
 
 kernel::Box box(std::int64_t rows, std::int64_t row_bytes, std::int64_t pitch,
                 kernel::Strides strides) {
-  kernel::Box b;
-  b.array = 0;
-  b.rows = rows;
-  b.row_bytes = row_bytes;
-  b.pitch = pitch;
-  b.tensor_map = true;
-  b.walk = kernel::WalkKind::Strides;
-  b.strides = std::move(strides);
-  return b;
+  return library::tensor_box(0, rows, row_bytes, pitch, std::move(strides));
 }
 
 Op tma_load(std::vector<kernel::Box> boxes, int mbarrier) {
