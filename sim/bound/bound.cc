@@ -101,6 +101,17 @@ std::vector<double> least_latencies(const Work& work, const gpu::GpuSpec& gpu,
   return latencies;
 }
 
+// Lines of loads that one SM may have under way: those without a place in L1, and those that have
+// one.
+std::int64_t most_lines(const Launch& l) {
+  const bool through_l1 = std::any_of(l.work.accesses.begin(), l.work.accesses.end(),
+                                      [](const AccessWork& a) { return a.through_l1; });
+  const double l1_lines = static_cast<double>(l.gpu.sm.unified_l1 / l.gpu.l1.line);
+  if (!through_l1) { return l.gpu.l1.in_flight_lines; }
+  // A load without a place takes the lines that it needs once a single one is free.
+  return l.gpu.l1.in_flight_lines + l.gpu.sm.warp_size + std::llround(l.gpu.l1.pending * l1_lines);
+}
+
 // Little the other way round: bytes x latency / most bytes under way.
 void in_flight(const Launch& l, Chain& chain) {
   double cold = 0;
@@ -120,10 +131,10 @@ void in_flight(const Launch& l, Chain& chain) {
   const double line_byte_ns = std::max(0.0, byte_ns - (cold + warm) * l1_ns);
   const double sms = std::min(l.sms, l.blocks);
   const double by_lines = l.has_boxes() ? std::numeric_limits<double>::infinity()
-                                        : sms * l.line_bytes(l.gpu.l1.in_flight_lines);
+                                        : sms * l.line_bytes(most_lines(l));
   double under_way = by_lines;
   double us = line_byte_ns / by_lines * 1e-3;
-  std::string_view what = "lines that L1 may wait for";
+  std::string_view what = "lines that an SM may have under way";
   const double resident = std::min(l.blocks, l.capacity());
   const double by_program = resident * (l.chain.loads_bytes + l.chain.boxes_bytes);
   if (byte_ns / by_program * 1e-3 > us) {

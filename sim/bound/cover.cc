@@ -27,16 +27,18 @@ double wrapped(double distinct, double range, double room) {
   return without_gaps ? std::min(room, distinct) : distinct / std::ceil(range / room);
 }
 
-// Each index moves by its own stride: a step adds only if it leaves the range that the smaller ones
-// cover, and none may run past the array's end.
+// Each index moves by its own stride: a step adds if it leaves the range that the smaller ones
+// cover, or if that has no gaps, and none may run past the array's end.
 double unique_of_steps(std::vector<Step> steps, double unique, double extent, double array_bytes) {
   std::sort(steps.begin(), steps.end(),
             [](const Step& x, const Step& y) { return x.stride < y.stride; });
   for (const auto& step : steps) {
     const double count = std::min(step.count, std::floor((array_bytes - extent) / step.stride) + 1);
     if (count <= 1) { break; }
+    const bool without_gaps = unique >= extent && step.stride <= extent;
     if (step.stride >= extent) { unique *= count; }
     extent += step.stride * (count - 1);
+    if (without_gaps) { unique = extent; }
   }
   return std::min(array_bytes, unique);
 }
@@ -138,6 +140,12 @@ double Cover::unique_of_strides(const kernel::MemoryAccess& a, const Standing& a
   add(s.count, at.count);
   for (std::size_t i = 0; i < s.loop.size() && i < at.trips.size(); ++i) {
     add(s.loop[i], at.trips[i]);
+  }
+  const auto width = static_cast<double>(a.width);
+  if (a.pattern == Pattern::Strided && std::abs(a.stride) > a.width) {
+    // Lanes may leave gaps that instructions behind each other fill.
+    add(a.stride, std::round(request_distinct_ / width));
+    return unique_of_steps(std::move(steps), width, width, array_bytes);
   }
   return unique_of_steps(std::move(steps), request_distinct_,
                          piece_bytes(a, a.lanes > 0 ? a.lanes : at.warp_size), array_bytes);

@@ -237,6 +237,7 @@ class Counter {
                                                                : request.distinct_bytes);
     w.every_byte_once = (first || w.every_byte_once) &&
                         whole_units(op, request, place, gpu_.l1.sector);
+    w.through_l1 = !w.store && !a.bypass_l1;
     w.whole_bursts = (first || w.whole_bursts) && whole_units(op, request, place, gpu_.hbm.burst);
     cover(index, op, request, place);
   }

@@ -29,6 +29,7 @@ struct AccessWork {
   double expected_sectors = 0;   // different ones that the draws touch, on average
   bool every_byte_once = false;  // no sector of it is touched by two requests of the launch
   bool whole_bursts = false;     // ... and each request covers whole DRAM bursts
+  bool through_l1 = false;       // looks into L1
 };
 
 // One box of a TMA op, over the whole launch.

@@ -40,6 +40,10 @@ Machine::Machine(const gpu::GpuSpec& gpu, event::Wheel& wheel, const MachineOpti
 
 void Machine::start(Launch& launch) {
   launch.started = wheel_.now();
+  for (std::size_t a = 0; a < launch.array_base.size(); ++a) {
+    const kernel::Array& array = launch.kernel->arrays[a];
+    if (array.persisting) { memory_.l2().keep(launch.array_base[a], array.bytes.count()); }
+  }
   launch.presence = std::vector<sm::Presence>(sms_.size());
   for (sm::Presence& p : launch.presence) {
     p.account.counters = &launch.counters;
@@ -126,7 +130,7 @@ void Machine::dispatch() {
     const BlockScheduler::Placement placement = blocks_.next(sms_);
     if (placement.launch == nullptr) { return; }
     Launch& launch = *placement.launch;
-    std::int64_t block = launch.next_block;
+    std::int64_t block = placement.block;
     const std::uint32_t cluster = launch.cluster > 1 || launch.codes->front().cluster_barrier
                                       ? surface_.clusters.open(launch.kernel->cluster)
                                       : sm::kNoCluster;
@@ -174,6 +178,7 @@ void Machine::complete_drained() {
 
 void Machine::complete(Launch& launch) {
   resident_.erase(std::find(resident_.begin(), resident_.end(), &launch));
+  memory_.write_back_private(wheel_.now(), launch.counters);
   if (options_.replay) { replay_.remember(key_, launch, wheel_.now(), memory_.l2()); }
   announce(launch);
 }

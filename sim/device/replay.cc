@@ -42,7 +42,7 @@ std::int64_t step_of(std::int64_t n, std::int64_t all, std::int64_t coarse) {
 void add_sides(Replay::Key& key, const L2& l2, L2::Range pages) {
   constexpr std::int64_t kFew = 8, kMany = 1024;
   const std::int64_t n = pages.last - pages.first;
-  if (l2.partitions() == 1 || n > kMany) { return; }
+  if (l2.partitions() == 1 || l2.has_memory_side() || n > kMany) { return; }
   std::vector<std::int64_t> in(l2.partitions(), 0);
   for (std::int64_t page = pages.first; page < pages.last; ++page) {
     const std::uint64_t side = l2.home_of(page);
@@ -67,10 +67,18 @@ Replay::Key Replay::key(const sm::Launch& launch, memory::System& memory, const 
   // one holds between eleven twelfths of its capacity and all of it (L2Directory).
   Key key{launch.kernel_index, std::min<std::int64_t>(3, l2.lines() * 4 / l2.capacity_lines()),
           rounded(l2.dirty_sectors(), 4 * coarse)};
+  if (l2.has_memory_side()) {
+    key.push_back(std::min<std::int64_t>(3, l2.private_lines() * 4 / l2.private_capacity_lines()));
+  }
   for (std::size_t a = 0; a < launch.array_base.size(); ++a) {
     const std::int64_t lines = launch.kernel->arrays[a].bytes.count() / memory::kLineBytes + 1;
     key.push_back(step_of(held[a].lines, lines, coarse));
     key.push_back(step_of(held[a].dirty_sectors, 4 * lines, 4 * coarse));
+    if (l2.has_memory_side()) {
+      const std::int64_t most = lines * static_cast<std::int64_t>(l2.memory_side());
+      const std::int64_t step = std::max<std::int64_t>(1, l2.private_capacity_lines() / 256);
+      key.push_back(step_of(held[a].private_lines, most, step));
+    }
     if (launch.kernel->arrays[a].per_launch) { add_sides(key, l2, pages_of(launch, a)); }
   }
   return key;
@@ -107,8 +115,6 @@ std::optional<Replay::Repeated> Replay::repeat(const Key& key, sm::Launch& launc
 // Lines that nobody will ask for are gathered to a twelfth of a partition.
 std::vector<Replay::Left> Replay::left_by(const sm::Launch& launch, const L2& l2) {
   const std::vector<L2::Range> ranges = ranges_of(launch);
-  const auto partitions = static_cast<std::int64_t>(l2.partitions());
-  const std::int64_t enough = std::max<std::int64_t>(1, l2.capacity_lines() / partitions / 12);
   std::vector<Left> left;
   std::vector<std::int64_t> unnamed(l2.partitions(), 0);
   for (L2::PageState s : l2.pages_within(ranges)) {
@@ -117,7 +123,9 @@ std::vector<Replay::Left> Replay::left_by(const sm::Launch& launch, const L2& l2
     const std::uint64_t side = (l2.home_of(s.page) + s.from_home) % l2.partitions();
     if (launch.array_once[a] && (s.dirty[0] | s.dirty[1]) == 0) {
       unnamed[side] += memory::lines_of(s.valid);
-      if (unnamed[side] < enough) { continue; }
+      if (unnamed[side] < std::max<std::int64_t>(1, l2.partition(side).capacity_lines() / 12)) {
+        continue;
+      }
       left.push_back({0, {}, side, std::exchange(unnamed[side], 0)});
     } else {
       s.page -= ranges[a].first;

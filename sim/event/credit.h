@@ -45,6 +45,23 @@ class Credit {
     return std::max(now, consume(n));
   }
 
+  // Takes n whether they are free or not; what is missing is owed by whoever comes next.
+  void overdraw(std::int64_t n) {
+    free_ -= n;
+    known_ -= n;
+  }
+
+  // From now on there are `amount`, all free; nothing comes back any more.
+  void reset(std::int64_t amount) {
+    if (free_ != total_) {
+      std::fill(back_.begin(), back_.end(), std::uint16_t{0});
+      late_ = {};
+      waiters_.clear();
+      first_ = cursor_;
+    }
+    total_ = free_ = known_ = amount;
+  }
+
   // Stands in line for n; `who` comes back from give_back().
   void wait(std::uint32_t who, std::int64_t n) { waiters_.push_back({who, std::min(n, total_)}); }
 

@@ -5,7 +5,10 @@
 //
 //   struct Visitor {
 //     template <class Section> void section(std::string_view key, Section&, std::string_view
-//     sentence); void operator()(std::string_view key, T&, config::Range, std::string_view
+//     sentence);
+//     template <class Section> void optional_section(std::string_view key, Section&,
+//     std::string_view sentence);  // a file may leave it out
+//     void operator()(std::string_view key, T&, config::Range, std::string_view
 //     sentence);  // every T below
 //   };
 //
@@ -83,14 +86,25 @@ void describe(V&& v, L1Spec& l) {
   v("line", l.line, {"128 B", "128 B"}, "tag granularity");
   v("sector", l.sector, {"32 B", "32 B"}, "fill granularity");
   v("ways", l.ways, {"1", "4096"}, "associativity");
+  v("age", l.age, {"1 cycle", "1000000000 cycles"},
+    "when a line has to leave, times of last use that are less apart count as equal");
   v("bandwidth", l.bandwidth, {"1 B/clk", "4096 B/clk"}, "data returned per SM");
-  v("tags_per_cycle", l.tags_per_cycle, {"1", "64"}, "lines looked up per cycle");
+  v("tag_banks", l.tag_banks, {"1", "64"},
+    "banks of tags, each looks up one line per cycle; a power of two");
+  v("pending", Real{l.pending, unit::Dimension::Fraction}, {"0.1 %", "100 %"},
+    "share of L1's lines that may wait for a fill at once; what finds no place goes on without "
+    "one");
   v("in_flight_lines", l.in_flight_lines, {"1", "1048576"},
-    "lines that may wait for their fill, per SM");
+    "lines of loads that may be on their way without a place in L1, per SM");
   v("store_lines", l.store_lines, {"1", "1048576"},
     "lines of stores that may be on their way to L2, per SM");
   v("queue", l.queue, {"1 cycle", "10000 cycles"},
     "work that the load/store queue holds before issue stops");
+}
+
+template <class V>
+void describe(V&& v, AddressUnitSpec& a) {
+  v("lanes", a.lanes, {"1", "64"}, "lanes of a global access whose addresses are taken per cycle");
 }
 
 template <class V>
@@ -103,13 +117,28 @@ void describe(V&& v, CrossbarSpec& c) {
 template <class V>
 void describe(V&& v, L2Spec& l) {
   v("capacity", l.capacity, {"64 KiB", "16 GiB"}, "size of the cache");
-  v("partitions", l.partitions, {"1", "2"}, "partitions, each near to one half of the SMs");
+  v("partitions", l.partitions, {"1", "64"},
+    "partitions, each near to its share of the GPCs; private where there is a memory-side cache");
   v("slices", l.slices, {"1", "4096"}, "slices in all");
   v("slice_bandwidth", l.slice_bandwidth, {"1 B/clk", "4096 B/clk"}, "data per slice at clock.l2");
+  v("atomic", l.atomic, {"1 cycle", "1000 cycles"},
+    "of a slice at clock.l2, per sector of an atomic and operation on one address");
   v("latency_near", l.latency_near, {"1 ns", "100 us"},
     "hit in the SM's own partition, dependent load, end to end");
   v("latency_far", l.latency_far, {"1 ns", "100 us"},
     "hit in the other partition, dependent load, end to end");
+}
+
+template <class V>
+void describe(V&& v, StoreAcknowledgementSpec& s) {
+  v("latency", s.latency, {"1 ns", "100 us"}, "of a lone store, from its issue");
+}
+
+template <class V>
+void describe(V&& v, MemorySideSpec& m) {
+  v("capacity", m.capacity, {"1 MB", "1 TB"}, "size of the cache");
+  v("bandwidth", m.bandwidth, {"1 GB/s", "1000 TB/s"}, "rate of hits, all channels");
+  v("latency", m.latency, {"1 ns", "100 us"}, "hit, dependent load, end to end");
 }
 
 template <class V>
@@ -234,8 +263,13 @@ void describe(V&& v, GpuSpec& g) {
   v.section("pipes", g.pipes, "execution pipes");
   v.section("shared_memory", g.shared_memory, "shared memory");
   v.section("l1", g.l1, "first-level cache and load/store unit");
+  v.optional_section("address_unit", g.address_unit,
+                     "addresses of global accesses; where it is left out, all lanes' at once");
   v.section("crossbar", g.crossbar, "SMs to L2 and back");
   v.section("l2", g.l2, "second-level cache");
+  v.optional_section("store_acknowledgement", g.store_acknowledgement,
+                     "L2's answer to stores; where there is none, warps do not stay for it");
+  v.optional_section("memory_side_cache", g.memory_side, "cache between L2 and DRAM");
   v.section("hbm", g.hbm, "device memory");
   v.section("launch", g.launch, "launch costs on host and device");
   v.section("tensor", g.tensor, "tensor rates");

@@ -13,6 +13,7 @@ namespace {
 struct Section {
   std::string path;
   std::string sentence;
+  bool required = true;
 };
 
 // Walks describe() and notes every field and section.
@@ -20,12 +21,20 @@ struct Collector {
   std::vector<Field>& fields;
   std::vector<Section>& sections;
   std::string path;
+  bool optional = false;  // the section may be left out
 
   template <class S>
   void section(std::string_view key, S& part, std::string_view sentence) {
     const std::string here = config::join(path, key);
-    sections.push_back({here, std::string(sentence)});
-    describe(Collector{fields, sections, here}, part);
+    sections.push_back({here, std::string(sentence), true});
+    describe(Collector{fields, sections, here, optional}, part);
+  }
+
+  template <class S>
+  void optional_section(std::string_view key, S& part, std::string_view sentence) {
+    const std::string here = config::join(path, key);
+    sections.push_back({here, std::string(sentence), false});
+    describe(Collector{fields, sections, here, true}, part);
   }
 
   template <class Q>
@@ -65,6 +74,7 @@ struct Collector {
                       std::string(range.high),
                       {},
                       true,
+                      optional,
                       std::string(sentence)});
     return fields.back();
   }
@@ -101,7 +111,9 @@ config::KeyTable children(std::string_view path) {
     }
   }
   for (const Section& s : all.sections) {
-    if (direct(s.path)) { keys.push_back({s.path.substr(prefix.size()), "map", true, s.sentence}); }
+    if (direct(s.path)) {
+      keys.push_back({s.path.substr(prefix.size()), "map", s.required, s.sentence});
+    }
   }
   return keys;
 }

@@ -21,7 +21,8 @@ struct Field {
   unit::Dimension dimension = unit::Dimension::Count;
   std::string low, high;             // allowed, as written; empty for choices
   std::vector<std::string> choices;  // Choice
-  bool required = true;
+  bool required = true;              // where its section is there
+  bool optional_section = false;
   std::string sentence;
 };
 

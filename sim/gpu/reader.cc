@@ -26,6 +26,11 @@ struct SectionReader {
     describe(SectionReader{inner, here, diagnostics}, part);
   }
 
+  template <class S>
+  void optional_section(std::string_view key, S& part, std::string_view sentence) {
+    section(key, part, sentence);
+  }
+
   template <class Q>
   void operator()(std::string_view key, Q& out, config::Range range, std::string_view) {
     map.read(key, out, range);

@@ -98,6 +98,8 @@ void check_memory(const GpuSpec& spec, Rules& rules) {
   rules.require(spec.hbm.latency > spec.l2.latency_near, "hbm.latency",
                 "it contains the way through L2 and must exceed l2.latency_near (" +
                     unit::print(spec.l2.latency_near) + ")");
+  rules.require((spec.l1.tag_banks & (spec.l1.tag_banks - 1)) == 0, "l1.tag_banks",
+                "it must be a power of two");
   rules.require(spec.hbm.interleave.count() % spec.hbm.burst.count() == 0, "hbm.interleave",
                 "it must be a multiple of hbm.burst (" + unit::print(spec.hbm.burst) + ")");
   const auto interleave = static_cast<std::uint64_t>(spec.hbm.interleave.count());
@@ -105,6 +107,27 @@ void check_memory(const GpuSpec& spec, Rules& rules) {
                 "it must be a power of two");
   rules.require(spec.hbm.capacity > spec.l2.capacity, "hbm.capacity",
                 "it must exceed l2.capacity (" + unit::print(spec.l2.capacity) + ")");
+}
+
+// Every partition of L2 has SMs of its own, and no far side.
+void check_memory_side(const GpuSpec& spec, Rules& rules) {
+  if (spec.memory_side.capacity.count() == 0) { return; }
+  const std::string why = " where there is a memory_side_cache";
+  const auto gpcs = static_cast<std::int64_t>(spec.gpcs.size());
+  rules.require(spec.l2.partitions <= gpcs, "l2.partitions",
+                "it cannot exceed the number of GPCs (" + std::to_string(gpcs) + ")" + why);
+  rules.require(spec.l2.latency_far == spec.l2.latency_near, "l2.latency_far",
+                "it must be l2.latency_near (" + unit::print(spec.l2.latency_near) + ")" + why);
+  rules.require(spec.memory_side.latency > spec.l2.latency_near, "memory_side_cache.latency",
+                "it contains the way through L2 and must exceed l2.latency_near (" +
+                    unit::print(spec.l2.latency_near) + ")");
+  rules.require(spec.hbm.latency > spec.memory_side.latency, "hbm.latency",
+                "it contains the way through the memory-side cache and must exceed "
+                "memory_side_cache.latency (" +
+                    unit::print(spec.memory_side.latency) + ")");
+  rules.require(spec.hbm.capacity > spec.cached(), "hbm.capacity",
+                "it must exceed l2.capacity and memory_side_cache.capacity together (" +
+                    unit::print(spec.cached()) + ")");
 }
 
 // A GPU with clusters has a TMA as well.
@@ -138,6 +161,7 @@ void check_rules(const GpuSpec& spec, const config::Node& root, config::Diagnost
   check_sm(spec.sm, rules);
   check_pipes(spec, rules);
   check_memory(spec, rules);
+  check_memory_side(spec, rules);
   check_tma(spec, rules);
 }
 

@@ -27,6 +27,8 @@ Bandwidth GpuSpec::sustained_bandwidth() const {
       static_cast<std::int64_t>(static_cast<double>(hbm.bandwidth.count()) * hbm.efficiency)};
 }
 
+Bytes GpuSpec::cached() const { return l2.capacity + memory_side.capacity; }
+
 Confidence GpuSpec::weakest() const {
   if (provenance.empty()) { return Confidence::Assumed; }
   auto weaker = [](const auto& a, const auto& b) {

@@ -84,13 +84,22 @@ struct L1Spec {
   Bytes line;      // tag granularity
   Bytes sector;    // fill granularity
   std::int64_t ways = 0;
+  Cycles age;                        // times of use that are less apart count as equal
   BytesPerCycle bandwidth;           // data returned per SM
-  std::int64_t tags_per_cycle = 0;   // lines looked up per cycle
-  std::int64_t in_flight_lines = 0;  // lines that may wait for their fill, per SM
+  std::int64_t tag_banks = 0;        // each looks up one line per cycle; a power of two
+  double pending = 0;                // share of its lines that may wait for a fill at once
+  std::int64_t in_flight_lines = 0;  // lines of loads on their way without a place in L1, per SM
   std::int64_t store_lines = 0;      // lines of stores that may be on their way to L2, per SM
   Cycles queue;  // work that the LSU queue holds before issue stops (lg_throttle)
 
   bool operator==(const L1Spec&) const = default;
+};
+
+// The stage of the load/store unit that takes the addresses of a global access.
+struct AddressUnitSpec {
+  std::int64_t lanes = 0;  // of a warp, per cycle; 0: all at once
+
+  bool operator==(const AddressUnitSpec&) const = default;
 };
 
 struct CrossbarSpec {
@@ -106,10 +115,28 @@ struct L2Spec {
   std::int64_t partitions = 0;
   std::int64_t slices = 0;
   BytesPerCycle slice_bandwidth;  // per slice at clock.l2
+  Cycles atomic;                  // of a slice at clock.l2, per sector and operation on an address
   Duration latency_near;          // hit in the SM's own partition, dependent load
   Duration latency_far;           // hit in the other partition
 
   bool operator==(const L2Spec&) const = default;
+};
+
+// A cache between L2 and DRAM, on the channels' side; capacity 0: there is none. With it every
+// partition of L2 is a private cache of the SMs beside it. It never holds dirty data.
+struct MemorySideSpec {
+  Bytes capacity;
+  Bandwidth bandwidth;  // of hits, all channels
+  Duration latency;     // hit, dependent load, end to end
+
+  bool operator==(const MemorySideSpec&) const = default;
+};
+
+// L2's acknowledgement of stores, for which a warp stays at its end; 0: warps do not stay.
+struct StoreAcknowledgementSpec {
+  Duration latency;  // of a lone store, from its issue
+
+  bool operator==(const StoreAcknowledgementSpec&) const = default;
 };
 
 struct HbmSpec {
@@ -218,8 +245,11 @@ struct GpuSpec {
   PipesSpec pipes;
   SharedMemorySpec shared_memory;
   L1Spec l1;
+  AddressUnitSpec address_unit;
   CrossbarSpec crossbar;
   L2Spec l2;
+  StoreAcknowledgementSpec store_acknowledgement;
+  MemorySideSpec memory_side;
   HbmSpec hbm;
   LaunchSpec launch;
   TensorSpec tensor;
@@ -235,6 +265,7 @@ struct GpuSpec {
   [[nodiscard]] std::int64_t sms() const;               // sum of gpcs
   [[nodiscard]] Hertz sm_clock() const;                 // sm or sm_max, as clock.mode says
   [[nodiscard]] Bandwidth sustained_bandwidth() const;  // hbm.bandwidth x efficiency
+  [[nodiscard]] Bytes cached() const;                   // L2 and the memory-side cache together
   // over all provenance entries; Assumed if there are none
   [[nodiscard]] Confidence weakest() const;
 

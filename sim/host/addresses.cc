@@ -57,7 +57,7 @@ Addresses::Addresses(const std::vector<kernel::Kernel>& kernels) {
 std::vector<bool> Addresses::once(const kernel::Kernel& kernel) const {
   std::vector<bool> once;
   for (const kernel::Array& a : kernel.arrays) {
-    once.push_back(a.per_launch && kernels_.at(a.name) == 1);
+    once.push_back(a.per_launch && !a.persisting && kernels_.at(a.name) == 1);
   }
   return once;
 }

@@ -25,6 +25,9 @@ struct Array {
   std::string name;
   Bytes bytes;
   bool per_launch = false;  // every launch gets its own copy: weights of successive layers
+  // Its lines stay in L2 as far as the set-aside for persisting accesses goes (CUDA: an access
+  // policy window with hitProp persisting over the whole array).
+  bool persisting = false;
 
   bool operator==(const Array&) const = default;
 };

@@ -76,6 +76,9 @@ struct MemoryAccess {
   int array = -1;  // index into Kernel::arrays
   int width = 4;   // bytes per lane: 1, 2, 4, 8 or 16
   Pattern pattern = Pattern::Contiguous;
+  // Read, modified and written back in L2. A load brings the old value (PTX atom), a store does not
+  // (PTX red). `aggregate`: lanes with one address leave the SM as one operation.
+  bool atomic = false, aggregate = true;
   std::int64_t stride = 0;                 // bytes, for Strided and RowPerLane
   std::vector<std::int64_t> offsets = {};  // bytes, for Listed
   std::uint64_t seed = 0;                  // for Random

@@ -157,7 +157,7 @@ std::int64_t System::bulk_arrives(std::uint32_t id, std::span<const std::uint16_
   bool away = false;  // some page was looked up in the other partition
   for_each_bulk_page(b, [&](std::int64_t page, const Sectors& touched, const Sectors&) {
     b.sectors += sectors_of(touched);
-    away = away || l2_.home_of(page) != side_of_sm_[b.sm];
+    away = away || l2_.home_for(side_of_sm_[b.sm], page) != side_of_sm_[b.sm];
     read(wheel_.now(), b.far, side_of_sm_[b.sm], page, touched, c, all);
   });
   c.l2_read_sectors += b.sectors;
@@ -208,7 +208,12 @@ void System::bulk_store_arrives(std::uint32_t id) {
   served.taken = wheel_.now();
   for_each_bulk_page(b, [&](std::int64_t page, const Sectors& touched, const Sectors& covered) {
     c.l2_write_sectors += sectors_of(touched);
-    write(wheel_.now(), page, touched, covered, c, served);
+    Sectors partly{};
+    for (std::size_t w = 0; w < 2; ++w) {
+      static_cast<void>(partial_.complete(page, w, covered[w]));
+      partly[w] = touched[w] & ~covered[w];
+    }
+    write(wheel_.now(), side_of_sm_[b.sm], page, touched, partly, c, served);
   });
   Stores& stores = *b.account->stores;
   --stores.under_way;

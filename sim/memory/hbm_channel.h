@@ -41,6 +41,16 @@ class HbmChannel {
   // channel. While it waits for its bank others overtake it.
   Time read(const ChannelTiming& t, Time at, std::int64_t row, std::int64_t bursts);
 
+  // A read of what the memory-side cache before this channel has: it takes its turn among the
+  // others, for `service`; returns when its last byte is there.
+  Time read_cached(const ChannelTiming& t, Time at, Duration service) {
+    const Time start = std::max(at, writing_ ? busy_until_ + t.write_to_read : busy_until_);
+    writing_ = false;
+    busy_ += service;
+    busy_until_ = start + service;
+    return busy_until_;
+  }
+
   // A write to `row`; returns when the channel's queue has taken it: later than `at` if an earlier
   // batch is still being drained and has not made room for it yet.
   Time write(const ChannelTiming& t, Time at, std::int64_t row, std::int64_t bursts);

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <bit>
 
+#include "memory/bursts.h"
 #include "memory/system.h"
 
 namespace wavetail::memory {
@@ -13,20 +14,12 @@ namespace {
 
 constexpr int kSectorsPerWord = 64;
 constexpr int kSectorsPerFill = 4 * L2Directory::kLinesPerFill;
+constexpr int kLinesPerUnit = 2;  // that one slice of a private L2 has
+constexpr std::uint64_t kChannelKey = 0x9e3779b97f4a7c15ULL;
 constexpr int kLargePageShift = 21 - 7;  // 2 MiB in lines
 
-// One bit (the lower) per pair of sectors that has any bit set: the 64 B bursts of DRAM.
-std::uint64_t bursts(std::uint64_t sectors) {
-  return (sectors | sectors >> 1) & 0x5555555555555555ULL;
-}
-
-// All sectors of those bursts.
-std::uint64_t whole_bursts(std::uint64_t sectors) { return bursts(sectors) * 3; }
-
-std::int64_t bytes_of(std::uint64_t sectors) { return std::popcount(sectors) * kSectorBytes; }
-
-// Calls f(page, sectors touched, sectors covered completely) for each page of the shape, in the
-// shape's order; lines of one page that do not follow each other come as several calls.
+// Calls f(page, sectors touched) for each page of the shape, in the shape's order; lines of one
+// page that do not follow each other come as several calls.
 template <class F>
 void for_each_page(const Shape& shape, std::int64_t base_line, F&& f) {
   const std::int64_t start = base_line + shape.delta[0];
@@ -34,7 +27,7 @@ void for_each_page(const Shape& shape, std::int64_t base_line, F&& f) {
     Sectors all{};
     const std::uint64_t run = shape.lines == 16 ? ~0ULL : (1ULL << (4 * shape.lines)) - 1;
     all[static_cast<std::size_t>((start & 31) >> 4)] = run << (4 * (start & 15));
-    f(start / kLinesPerPage, all, all);
+    f(start / kLinesPerPage, all);
     return;
   }
   int i = 0;
@@ -42,7 +35,6 @@ void for_each_page(const Shape& shape, std::int64_t base_line, F&& f) {
     const std::int64_t page = (base_line + shape.delta[static_cast<std::size_t>(i)]) /
                               kLinesPerPage;
     Sectors touched{};
-    Sectors covered{};
     for (; i < shape.lines; ++i) {
       const auto n = static_cast<std::size_t>(i);
       const std::int64_t line = base_line + shape.delta[n];
@@ -50,19 +42,37 @@ void for_each_page(const Shape& shape, std::int64_t base_line, F&& f) {
       const auto word = static_cast<std::size_t>((line & 31) >> 4);
       const auto shift = static_cast<int>(line & 15) * 4;
       touched[word] |= static_cast<std::uint64_t>(shape.mask[n]) << shift;
-      covered[word] |= static_cast<std::uint64_t>(shape.covered[n]) << shift;
     }
-    f(page, touched, covered);
+    f(page, touched);
   }
+}
+
+// Of an interleave unit's sectors, `width` from the page's `first` on, some are `fetched` and will
+// be there at `ready`, some are `held`, at the latest when their own fills are. Returns when all
+// are.
+Time note_fills(L2Directory& l2, std::uint32_t frame, int first, int width, bool fetched, bool held,
+                Time ready) {
+  for (int sector = first; sector < first + width; sector += kSectorsPerFill) {
+    const int group = sector / kSectorsPerFill;
+    if (fetched) { l2.set_ready(frame, group, ready); }
+    if (held) { ready = std::max(ready, l2.ready(frame, group)); }
+  }
+  return ready;
 }
 
 }  // namespace
 
 // The interleave units of each 2 MiB page are dealt out to the channels evenly, in an order that is
 // scrambled anew for every page: no stride stays on a few channels, and units that are asked for
-// together meet in some by chance. Units as far apart as there are channels share a row.
+// together meet in some by chance. Units as far apart as there are channels share a row. Behind a
+// memory-side cache every unit has a channel by chance alone: the streams of an MI300X lose
+// bandwidth as they do where units meet that often (RRZE-HPC/gpu-benches).
 System::Place System::place(std::int64_t chunk) const {
   const auto n = static_cast<std::uint64_t>(chunk);
+  if (l2_.has_memory_side()) {
+    return {static_cast<std::int64_t>(chunks_per_row_.quotient(channels_divider_.quotient(n))),
+            channels_divider_.remainder(mix(n + kChannelKey) >> 24)};
+  }
   const int bits = kLargePageShift - chunk_shift_;
   const std::uint64_t mask = (1ULL << bits) - 1, key = mix(n >> bits);
   std::uint64_t within = (n ^ key) & mask;
@@ -74,23 +84,39 @@ System::Place System::place(std::int64_t chunk) const {
           channels_divider_.remainder(within + (key >> 40))};
 }
 
+// The slice of partition `side` that has a line. It leads to the line's channel, or, in a private
+// L2, the units of 256 B go round its slices, each round from a hashed one on.
+std::size_t System::slice_of(std::uint64_t side, std::int64_t line, std::uint64_t channel) const {
+  if (!l2_.has_memory_side()) { return slice_of_channel_[side * channels_.size() + channel]; }
+  const auto unit = static_cast<std::uint64_t>(line) / kLinesPerUnit;
+  const std::uint64_t within = slices_divider_.remainder(
+      unit + (mix(slices_divider_.quotient(unit)) >> 24));
+  return slice_of_channel_[side * channels_.size()] + within;
+}
+
 // Serves the sectors `wanted` of a page from one partition; those in `fetched` come from DRAM. Each
 // interleave unit takes its slice (neighbours in one slice together), then, for what is missing,
 // its channel; it is noted when fills will be there.
 void System::serve(Time at, const Held& held, const Sectors& wanted, const Sectors& fetched,
-                   result::Counters& counters, Served& served) {
+                   const Use& use, result::Counters& counters, Served& served) {
   L2Directory& l2 = l2_.partition(held.side);
-  const int width = std::min(kSectorsPerWord, 4 << chunk_shift_);
+  const int most = l2_.has_memory_side() ? 4 * kLinesPerUnit : kSectorsPerWord;
+  const int width = std::min(most, 4 << chunk_shift_);
   const std::uint64_t unit = width == kSectorsPerWord ? ~0ULL : (1ULL << width) - 1;
-  const std::uint16_t* slice_of_channel = &slice_of_channel_[held.side * channels_.size()];
   std::int64_t known = INT64_MIN;  // the chunk whose place is known
   Place where{};
   std::size_t slice = SIZE_MAX;
-  int waiting = 0;  // sectors for `slice`
+  int waiting = 0;           // sectors for `slice`, in whole halves of lines
+  int asked = 0;             // sectors of them that are wanted
+  std::uint64_t single = 0;  // which of the unit that begins with line `first`, if all are of it
+  std::int64_t first = 0;
   const auto turn = [&] {
-    const auto slot = slices_[slice].reserve(at, timing_.slice[static_cast<std::size_t>(waiting)]);
+    const Duration service = std::max(timing_.slice[static_cast<std::size_t>(waiting)],
+                                      use.sector * asked);
+    const auto slot = use.joins && single != 0 ? slices_[slice].read(at, first, single, service)
+                                               : slices_[slice].reserve(at, service);
     served.taken = std::max(served.taken, slot.start);
-    waiting = 0;
+    waiting = asked = 0;
     return slot.end;
   };
   const auto there = [&](Time ready) {
@@ -104,26 +130,24 @@ void System::serve(Time at, const Held& held, const Sectors& wanted, const Secto
       const std::uint64_t sectors = (wanted[w] >> low) & unit;
       const std::uint64_t missing = (fetched[w] >> low) & unit;
       rest &= ~(unit << low);
-      const std::int64_t chunk = (held.page * kLinesPerPage + word * 16 + low / 4) >> chunk_shift_;
-      if (chunk != known) { where = place(chunk); }
-      known = chunk;
-      const std::size_t here = slice_of_channel[where.channel];
+      const std::int64_t line = held.page * kLinesPerPage + word * 16 + low / 4;
+      const std::int64_t chunk = line >> chunk_shift_;
+      const Place next = chunk != known ? place(chunk) : where;
+      const std::size_t here = slice_of(held.side, line, next.channel);
       if (waiting != 0 && (here != slice || missing != 0)) { there(turn()); }
+      single = waiting == 0 ? sectors : 0;
+      first = line;
+      where = next;
+      known = chunk;
       slice = here;
-      waiting += std::popcount(sectors);
+      asked += std::popcount(sectors);
+      waiting += kSectorsPerHalf * std::popcount(bursts(sectors));
       Time ready;
       if (missing != 0) {
-        const int count = std::popcount(bursts(missing));
-        counters.dram_read_bytes += count * 2 * kSectorBytes;
-        ready = channels_[where.channel].read(timing_.channel, turn() + timing_.to_dram, where.row,
-                                              count) +
-                timing_.from_dram;
+        ready = fetch_piece(turn(), {held.page, w, missing << low, where}, counters);
       }
-      for (int fill = low; fill < low + width; fill += kSectorsPerFill) {
-        const int group = (word * kSectorsPerWord + fill) / kSectorsPerFill;
-        if (missing != 0) { l2.set_ready(held.frame, group, ready); }
-        if ((sectors & ~missing) != 0) { ready = std::max(ready, l2.ready(held.frame, group)); }
-      }
+      ready = note_fills(l2, held.frame, word * kSectorsPerWord + low, width, missing != 0,
+                         (sectors & ~missing) != 0, ready);
       if (missing != 0) {
         there(ready);
       } else {
@@ -134,13 +158,25 @@ void System::serve(Time at, const Held& held, const Sectors& wanted, const Secto
   if (waiting != 0) { there(turn()); }
 }
 
+// What L2 lacks of one interleave unit: asked for by its slice at `at`; returns when the slice has
+// it.
+Time System::fetch_piece(Time at, const Piece& piece, result::Counters& counters) {
+  if (l2_.has_memory_side()) { return read_memory_side(at, piece, counters); }
+  const int count = std::popcount(bursts(piece.sectors));
+  counters.dram_read_bytes += count * 2 * kSectorBytes;
+  return channels_[piece.place.channel].read(timing_.channel, at + timing_.to_dram, piece.place.row,
+                                             count) +
+         timing_.from_dram;
+}
+
 // A read of a page in its home partition, from `at` on.
 void System::read_home(Time at, const Held& held, const Sectors& touched, result::Counters& c,
                        Served& served) {
   L2Directory& l2 = l2_.partition(held.side);
   Sectors fetched{};
   for (std::size_t w = 0; w < 2; ++w) {
-    const std::uint64_t valid = l2.valid(held.frame)[w];
+    const std::uint64_t known = touched[w] & l2.valid(held.frame)[w];
+    const std::uint64_t valid = known & ~partial_.complete(held.page, w, known);
     fetched[w] = whole_bursts(touched[w] & ~valid);
     c.l2_hit_sectors += std::popcount(touched[w] & valid);
     l2.touch(held.frame, static_cast<int>(w), touched[w]);
@@ -148,7 +184,7 @@ void System::read_home(Time at, const Held& held, const Sectors& touched, result
     c.l2_fill_bytes += bytes_of(fetched[w]);
     l2.install(held.frame, static_cast<int>(w), fetched[w], 0);
   }
-  serve(at, held, touched, fetched, c, served);
+  serve(at, held, touched, fetched, {.joins = true, .sector = {}}, c, served);
   served.last = std::max(served.last, make_room(at, held, c));
 }
 
@@ -157,7 +193,7 @@ void System::read_home(Time at, const Held& held, const Sectors& touched, result
 // home and leaves a copy. Times are those at the reader's partition.
 void System::read(Time at, bool at_home, std::uint64_t reader, std::int64_t page,
                   const Sectors& touched, result::Counters& c, Served& served) {
-  const std::uint64_t home = l2_.home_of(page);
+  const std::uint64_t home = l2_.home_for(reader, page);
   if (home == reader) {
     read_home(at, hold(page, home), touched, c, served);
     return;
@@ -171,7 +207,9 @@ void System::read(Time at, bool at_home, std::uint64_t reader, std::int64_t page
     c.l2_hit_sectors += std::popcount(here[w]);
     near.touch(copy.frame, static_cast<int>(w), here[w]);
   }
-  if ((here[0] | here[1]) != 0) { serve(at, copy, here, {}, c, served); }
+  if ((here[0] | here[1]) != 0) {
+    serve(at, copy, here, {}, {.joins = true, .sector = {}}, c, served);
+  }
   if ((beyond[0] | beyond[1]) == 0) { return; }
   Served there;
   read_home(at_home ? at : at + timing_.far_extra, hold(page, home), beyond, c, there);
@@ -183,28 +221,34 @@ void System::read(Time at, bool at_home, std::uint64_t reader, std::int64_t page
   static_cast<void>(make_room(at, copy, c));  // copies are clean
 }
 
-// A store to a page, at its home. Full sectors replace what was there; a sector that is only partly
-// written and not held is fetched, which nobody waits for but which costs the channel its burst.
-// Copies elsewhere are gone.
-void System::write(Time at, std::int64_t page, const Sectors& touched, const Sectors& covered,
-                   result::Counters& c, Served& served) {
-  const std::uint64_t home = l2_.home_of(page);
+// A store to a page, at its home. Sectors of `partly` that are not held are fetched, which nobody
+// waits for but which costs the channel its burst; the others replace what was there, or their
+// missing part is known to `partial_`. Copies elsewhere are gone; those in private L2s stay.
+void System::write(Time at, std::uint64_t writer, std::int64_t page, const Sectors& touched,
+                   const Sectors& partly, result::Counters& c, Served& served) {
+  const std::uint64_t home = l2_.home_for(writer, page);
   const Held held = hold(page, home);
   L2Directory& l2 = l2_.partition(home);
   Sectors fetched{};
   for (std::size_t w = 0; w < 2; ++w) {
     if (touched[w] == 0) { continue; }
     const std::uint64_t valid = l2.valid(held.frame)[w];
-    fetched[w] = whole_bursts(touched[w] & ~covered[w] & ~valid);
+    fetched[w] = whole_bursts(partly[w] & ~valid);
     c.l2_hit_sectors += std::popcount(touched[w] & valid);
     c.l2_fill_bytes += bytes_of(fetched[w]);
     l2.install(held.frame, static_cast<int>(w), fetched[w] | touched[w], touched[w]);
   }
-  for (std::uint64_t side = 0; side < l2_.partitions(); ++side) {
-    if (side != home) { l2_.partition(side).invalidate(page, touched); }
-  }
-  serve(at, held, touched, fetched, c, served);
+  forget_copies(home, page, touched);
+  serve(at, held, touched, fetched, {}, c, served);
   served.taken = std::max(served.taken, make_room(at, held, c));
+}
+
+// Copies of a page's sectors outside its home are not true any more.
+void System::forget_copies(std::uint64_t home, std::int64_t page, const Sectors& sectors) {
+  if (l2_.has_memory_side()) { return; }
+  for (std::uint64_t side = 0; side < l2_.partitions(); ++side) {
+    if (side != home) { l2_.partition(side).invalidate(page, sectors); }
+  }
 }
 
 std::span<const System::Finished> System::loads_arrive(std::uint32_t parcel) {
@@ -224,8 +268,12 @@ void System::load_arrives(std::uint32_t id, const Request& r, int n, bool at_hom
   c.l2_read_sectors += r.shape->sectors;
   Served served;
   for_each_page(*r.shape, r.base_line + n * r.line_stride,
-                [&](std::int64_t page, const Sectors& touched, const Sectors&) {
-                  read(at, at_home, side_of_sm_[r.sm], page, touched, c, served);
+                [&](std::int64_t page, const Sectors& touched) {
+                  if (r.operations != 0) {
+                    update_for(r, at, at_home, page, touched, served);
+                  } else {
+                    read(at, at_home, side_of_sm_[r.sm], page, touched, c, served);
+                  }
                 });
   const Time done = way_back(r, n, served.first + timing_.from_l2, served.last + timing_.from_l2);
   if (r.has_extra) {
@@ -245,7 +293,7 @@ std::span<const System::Accepted> System::stores_arrive(std::uint32_t parcel) {
   const bool far = wheel_.now() > arrival(r, std::countr_zero(which), false);
   for (; which != 0; which &= which - 1) {
     const Time taken = store_arrives(r, std::countr_zero(which), far);
-    accepted_.push_back({r.lines, taken});
+    accepted_.push_back({r.lines, taken, r.warp, taken + timing_.acknowledgement});
     Stores& stores = *r.account->stores;
     --stores.under_way;
     stores.taken = std::max(stores.taken, taken);
@@ -262,11 +310,32 @@ Time System::store_arrives(const Request& r, int n, bool far) {
   c.l2_write_sectors += r.shape->sectors;
   Served served;
   served.taken = at;
-  for_each_page(*r.shape, r.base_line + n * r.line_stride,
-                [&](std::int64_t page, const Sectors& touched, const Sectors& covered) {
-                  write(at, page, touched, covered, c, served);
-                });
+  const std::uint64_t writer = side_of_sm_[r.sm];
+  const std::int64_t base_line = r.base_line + n * r.line_stride;
+  const bool words = r.operations == 0 && (r.shape->partial || !partial_.empty());
+  if (words) { note_words(writer, *r.shape, base_line); }
+  for_each_page(*r.shape, base_line, [&](std::int64_t page, const Sectors& touched) {
+    if (r.operations != 0) {
+      update(at, hold(page, l2_.home_for(writer, page)), touched, r.operations, c, served);
+    } else {
+      write(at, writer, page, touched, {}, c, served);
+    }
+  });
   return served.taken;
+}
+
+// Which words a store brings of each sector, before it does.
+void System::note_words(std::uint64_t writer, const Shape& shape, std::int64_t base_line) {
+  for (std::size_t i = 0; i < static_cast<std::size_t>(shape.lines); ++i) {
+    const std::int64_t line = base_line + shape.delta[i], page = line / kLinesPerPage;
+    const Sectors held = l2_.partition(l2_.home_for(writer, page)).held(page);
+    for (unsigned s = 0; s < 4; ++s) {
+      if ((shape.mask[i] >> s & 1) == 0) { continue; }
+      const auto bit = static_cast<std::size_t>(line % kLinesPerPage * 4 + s);
+      partial_.write(line * 4 + s, static_cast<std::uint8_t>(shape.words[i] >> (8 * s)),
+                     (held[bit / 64] >> (bit % 64) & 1) != 0);
+    }
+  }
 }
 
 Time System::make_room(Time at, const Held& keep, result::Counters& counters) {
@@ -280,25 +349,33 @@ Time System::make_room(Time at, const Held& keep, result::Counters& counters) {
   return accepted;
 }
 
-// The dirty bursts of an evicted page join the write queues of their channels. Returns when the
-// last queue has taken its share.
+// The dirty bursts of an evicted page join the write queues of their channels; sectors that are not
+// complete are filled before. A memory-side cache keeps a copy. Returns when the last queue has
+// taken its share.
 Time System::write_back(Time at, std::int64_t page, const Sectors& dirty,
                         result::Counters& counters) {
   Time accepted{0};
+  if (l2_.has_memory_side()) { copy_to_memory_side(page, dirty); }
   const int width = std::min(kSectorsPerWord, 4 << chunk_shift_);
   const std::uint64_t unit = width == kSectorsPerWord ? ~0ULL : (1ULL << width) - 1;
-  for (int word = 0; word < 2; ++word) {
-    const std::uint64_t sectors = dirty[static_cast<std::size_t>(word)];
+  for (std::size_t w = 0; w < 2; ++w) {
+    const std::uint64_t sectors = dirty[w];
     counters.l2_writeback_bytes += bytes_of(sectors);
     counters.dram_write_bytes += bytes_of(sectors);
+    const std::uint64_t fills = whole_bursts(partial_.complete(page, w, sectors));
+    counters.l2_fill_bytes += bytes_of(fills);
     for (std::uint64_t rest = sectors; rest != 0;) {
       const int low = std::countr_zero(rest) & ~(width - 1);
       rest &= ~(unit << low);
-      const std::int64_t line = page * kLinesPerPage + word * 16 + low / 4;
+      const std::int64_t line = page * kLinesPerPage + static_cast<std::int64_t>(w) * 16 + low / 4;
       const Place where = place(line >> chunk_shift_);
+      HbmChannel& channel = channels_[where.channel];
+      if (const std::uint64_t missing = (fills >> low) & unit; missing != 0) {
+        static_cast<void>(
+            fetch_piece(at - timing_.to_dram, {page, w, missing << low, where}, counters));
+      }
       const int count = std::popcount(bursts((sectors >> low) & unit));
-      accepted = std::max(accepted,
-                          channels_[where.channel].write(timing_.channel, at, where.row, count));
+      accepted = std::max(accepted, channel.write(timing_.channel, at, where.row, count));
     }
   }
   return accepted;

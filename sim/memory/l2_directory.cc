@@ -10,6 +10,7 @@ namespace wavetail::memory {
 namespace {
 
 constexpr std::int64_t kStrangerPage = std::int64_t{1} << 42;
+constexpr int kKindShift = 32;  // more pages than any cache has
 constexpr std::int64_t kPagesPerSet = 16;
 
 }  // namespace
@@ -20,25 +21,30 @@ std::int64_t lines_of(const Sectors& s) {
 
 std::int64_t sectors_of(const Sectors& s) { return std::popcount(s[0]) + std::popcount(s[1]); }
 
-L2Directory::L2Directory(std::int64_t capacity_lines, std::int64_t partitions)
+L2Directory::L2Directory(std::int64_t capacity_lines, std::int64_t partitions, Sets sets)
     : capacity_(capacity_lines),
+      scattered_(sets == Sets::Scattered),
       table_(static_cast<std::size_t>(capacity_lines / kLinesPerPage) + 64),
       partitions_(static_cast<std::uint64_t>(partitions)),
       sets_divider_(static_cast<std::uint64_t>(
           std::max<std::int64_t>(1, capacity_lines / kLinesPerPage / kPagesPerSet))),
       sets_(sets_divider_.divisor()),
       more_(sets_.size()) {
-  const auto sets = static_cast<std::int64_t>(sets_.size());
-  for (std::int64_t n = 0; n < sets; ++n) {
+  const auto count = static_cast<std::int64_t>(sets_.size());
+  for (std::int64_t n = 0; n < count; ++n) {
     sets_[static_cast<std::size_t>(n)].capacity = static_cast<std::int32_t>(
-        (n + 1) * capacity_ / sets - n * capacity_ / sets);
+        (n + 1) * capacity_ / count - n * capacity_ / count);
   }
   frames_.resize(sets_.size() * kSlots);
   fills_.resize(frames_.size());
 }
 
-// Pages that are neighbours to this partition go to neighbouring sets.
+// Pages that are neighbours to this partition go to neighbouring sets, unless they are scattered.
 std::uint32_t L2Directory::set_of(std::int64_t page) const {
+  if (scattered_) {
+    return static_cast<std::uint32_t>(
+        sets_divider_.remainder(mix(static_cast<std::uint64_t>(page)) >> 24));
+  }
   const std::uint64_t n = partitions_.quotient(static_cast<std::uint64_t>(page));
   return static_cast<std::uint32_t>(
       sets_divider_.remainder(n + (mix(sets_divider_.quotient(n)) >> 24)));
@@ -303,6 +309,44 @@ void L2Directory::restore(const PageState& state) {
   }
 }
 
+void L2Directory::keep(const Range& range) {
+  if (range.last <= range.first || (is_kept(range.first) && is_kept(range.last - 1))) { return; }
+  kept_.push_back(range);
+  std::sort(kept_.begin(), kept_.end(),
+            [](const Range& a, const Range& b) { return a.first < b.first; });
+}
+
+bool L2Directory::is_kept(std::int64_t page) const {
+  const auto after = std::upper_bound(
+      kept_.begin(), kept_.end(), page,
+      [](std::int64_t p, const Range& range) { return p < range.first; });
+  return after != kept_.begin() && page < std::prev(after)->last;
+}
+
+std::int64_t L2Directory::kept_lines(std::uint32_t set) {
+  std::int64_t lines = 0;
+  for_each_frame_of(set, [&](std::uint32_t frame) {
+    const Frame& f = frames_[frame];
+    if (is_kept(f.page)) { lines += lines_of(f.valid); }
+  });
+  return lines;
+}
+
+// Before lines of a set have to leave: those that are kept count as used just now, so that they are
+// the last to go. Not if there are too many of them: then they go as all others do.
+void L2Directory::renew_kept(std::uint32_t set) {
+  const std::int64_t share = set_aside_ * sets_[set].capacity /
+                             std::max<std::int64_t>(1, capacity_);
+  if (kept_lines(set) > share) { return; }
+  for_each_frame_of(set, [&](std::uint32_t frame) {
+    const Frame& f = frames_[frame];
+    if (!is_kept(f.page)) { return; }
+    for (int word = 0; word < 2; ++word) {
+      touch(frame, word, f.valid[static_cast<std::size_t>(word)]);
+    }
+  });
+}
+
 void L2Directory::add_unnamed(std::int64_t lines) {
   const auto sets = static_cast<std::int64_t>(sets_.size());
   for (std::uint32_t n = 0; n < sets_.size(); ++n) {
@@ -318,10 +362,11 @@ void L2Directory::add_unnamed(std::int64_t lines) {
   }
 }
 
-void L2Directory::fill_with_strangers(bool dirty) {
+void L2Directory::fill_with_strangers(bool dirty, std::int64_t kind) {
   const Sectors all{~0ULL, ~0ULL};
   for (std::int64_t n = 0; n * kLinesPerPage < capacity_; ++n) {
-    const std::int64_t page = kStrangerPage + n * static_cast<std::int64_t>(partitions_.divisor());
+    const std::int64_t page = kStrangerPage + (kind << kKindShift) +
+                              n * static_cast<std::int64_t>(partitions_.divisor());
     const Set& set = sets_[set_of(page)];
     if (set.lines + kLinesPerPage <= set.capacity) {
       restore({page, all, dirty ? all : Sectors{}});

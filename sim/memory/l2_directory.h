@@ -44,8 +44,17 @@ class L2Directory {
   static constexpr int kLinesPerFill = 4;  // lines whose fills are timed together
   static constexpr std::uint32_t kNoFrame = PageTable::kAbsent;
 
+  struct Range {  // half-open, in pages
+    std::int64_t first, last;
+  };
+
+  // Whether consecutive pages go round the sets, or each lies in one by chance, as pages do that
+  // lie anywhere in physical memory.
+  enum class Sets { InTurn, Scattered };
+
   // One of `partitions` alike; of so many consecutive pages each has one at home (l2.h).
-  explicit L2Directory(std::int64_t capacity_lines, std::int64_t partitions = 1);
+  explicit L2Directory(std::int64_t capacity_lines, std::int64_t partitions = 1,
+                       Sets sets = Sets::InTurn);
 
   // The frame of `page`, an empty one if nothing of it is held.
   [[nodiscard]] std::uint32_t find_or_claim(std::int64_t page);
@@ -119,14 +128,16 @@ class L2Directory {
     shrink_set(frames_[keep].set, keep, written_back);
   }
 
+  // Pages of `range` are kept from now on: their lines leave only if a set holds more of them than
+  // its part of what is set aside.
+  void keep(const Range& range);
+
+  void set_aside(std::int64_t lines) { set_aside_ = lines; }
+
   // Lines of a page as a snapshot sees them.
   struct PageState {
     std::int64_t page = 0;
     Sectors valid{}, dirty{};
-  };
-
-  struct Range {  // half-open, in pages
-    std::int64_t first, last;
   };
 
   // What is held of the pages that lie in one of the ranges, from the least to the most recently
@@ -154,8 +165,21 @@ class L2Directory {
     });
   }
 
-  // Fills the whole cache with lines of addresses that no array uses.
-  void fill_with_strangers(bool dirty);
+  // Fills the whole cache with lines of addresses that no array uses; those of another `kind` are
+  // others.
+  void fill_with_strangers(bool dirty, std::int64_t kind = 0);
+
+  // Makes every line clean; calls written_back(page, dirty sectors) where some were dirty.
+  template <class WrittenBack>
+  void clean(WrittenBack&& written_back) {
+    for (Frame& f : frames_) {
+      if (dirty_sectors_ == 0) { return; }
+      const Sectors dirty = std::exchange(f.dirty, Sectors{});
+      if ((dirty[0] | dirty[1]) == 0) { continue; }
+      dirty_sectors_ -= sectors_of(dirty);
+      written_back(f.page, dirty);
+    }
+  }
 
   [[nodiscard]] std::int64_t lines() const { return lines_; }
 
@@ -204,6 +228,9 @@ class L2Directory {
   void restamp(std::uint32_t set);
   [[nodiscard]] int oldest_stamp(const Set& set, std::uint32_t keep) const;
   Sectors evict(std::uint32_t frame, std::uint64_t stamp);
+  [[nodiscard]] bool is_kept(std::int64_t page) const;
+  [[nodiscard]] std::int64_t kept_lines(std::uint32_t set);
+  void renew_kept(std::uint32_t set);
   void evict_unnamed(Set& set, std::uint64_t stamp);
   void drop(std::uint32_t frame);
 
@@ -238,7 +265,10 @@ class L2Directory {
   }
 
   std::int64_t capacity_;
+  bool scattered_;
   std::int64_t lines_ = 0, dirty_sectors_ = 0, pages_ = 0;
+  std::vector<Range> kept_;     // ascending, apart
+  std::int64_t set_aside_ = 0;  // lines
   PageTable table_;
   // kSlots of each set, then those of sets with more pages.
   std::vector<Frame> frames_;
@@ -251,6 +281,7 @@ class L2Directory {
 
 template <class WrittenBack>
 void L2Directory::shrink_set(std::uint32_t number, std::uint32_t keep, WrittenBack&& written_back) {
+  if (!kept_.empty() && sets_[number].overfull()) { renew_kept(number); }
   while (sets_[number].overfull()) {
     const int oldest = oldest_stamp(sets_[number], keep);
     if (oldest < 0) { return; }

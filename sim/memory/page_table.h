@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Finds the frame that holds a page of the L2 directory: open addressing with linear probing;
-// grows so that it is never more than half full.
+// Finds what is kept for a page (the frame of the L2 directory that holds it) or another number:
+// open addressing with linear probing; grows so that it is never more than half full.
 #pragma once
 
 #include <bit>
@@ -19,6 +19,8 @@ class PageTable {
   // Room for `pages` entries before it has to grow.
   explicit PageTable(std::size_t pages)
       : mask_(std::bit_ceil(2 * pages + 2) - 1), entries_(mask_ + 1) {}
+
+  [[nodiscard]] std::size_t size() const { return count_; }
 
   [[nodiscard]] std::uint32_t find(std::int64_t page) const {
     for (std::size_t i = home(page);; i = (i + 1) & mask_) {

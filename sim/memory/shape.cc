@@ -10,6 +10,13 @@ namespace {
 
 std::int64_t floor_div(std::int64_t a, std::int64_t b) { return a / b - (a % b < 0 ? 1 : 0); }
 
+// One bit per 4-byte word of a sector, of whose bytes all bits are set.
+std::uint32_t whole_words(std::uint32_t bytes) {
+  std::uint32_t words = 0;
+  for (unsigned w = 0; w < 8; ++w) { words |= (bytes >> (4 * w) & 15U) == 15U ? 1U << w : 0U; }
+  return words;
+}
+
 // The lines of a shape in the making with a mask of touched bytes each.
 struct Builder {
   Shape shape;
@@ -42,6 +49,7 @@ struct Builder {
         if (bytes[l][s] == 0) { continue; }
         shape.distinct_bytes += std::popcount(bytes[l][s]);
         shape.mask[l] = static_cast<std::uint8_t>(shape.mask[l] | (1U << s));
+        shape.words[l] |= whole_words(bytes[l][s]) << (8 * s);
         if (bytes[l][s] == ~0U) {
           shape.covered[l] = static_cast<std::uint8_t>(shape.covered[l] | (1U << s));
         }

@@ -38,6 +38,7 @@ struct Shape {
   std::array<std::int64_t, kMaxLines> delta{};    // line number relative to the base address' line
   std::array<std::uint8_t, kMaxLines> mask{};     // sectors of that line, bit 0 = lowest address
   std::array<std::uint8_t, kMaxLines> covered{};  // those whose 32 bytes are all asked for
+  std::array<std::uint32_t, kMaxLines> words{};   // the same of its 4-byte words
 };
 
 // `offsets`: byte offset of each active lane from the base address; `misalignment`: base address

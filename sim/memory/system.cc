@@ -12,12 +12,16 @@ System::System(const gpu::GpuSpec& spec, const Clocks& clocks, event::Wheel& whe
                std::uint64_t seed)
     : wheel_(wheel),
       timing_(spec, clocks),
+      tags_(spec.l1.tag_banks),
       chunk_shift_(
           std::countr_zero(static_cast<std::uint64_t>(spec.hbm.interleave.count() / kLineBytes))),
       channels_divider_(static_cast<std::uint64_t>(spec.hbm.channels)),
       chunks_per_row_(static_cast<std::uint64_t>(
           std::max<std::int64_t>(1, spec.hbm.row / spec.hbm.interleave))),
-      l2_(spec.l2.capacity.count() / kLineBytes, spec.l2.partitions),
+      slices_divider_(static_cast<std::uint64_t>(
+          std::max<std::int64_t>(1, spec.l2.slices / spec.l2.partitions))),
+      l2_(spec.l2.capacity.count() / kLineBytes, spec.l2.partitions,
+          spec.memory_side.capacity.count() / kLineBytes),
       slices_(static_cast<std::size_t>(spec.l2.slices)),
       egress_(static_cast<std::size_t>(spec.sms())),
       ingress_(static_cast<std::size_t>(spec.sms())),
@@ -42,10 +46,13 @@ System::System(const gpu::GpuSpec& spec, const Clocks& clocks, event::Wheel& whe
     side_of_sm_.insert(side_of_sm_.end(), static_cast<std::size_t>(spec.gpcs[gpc]),
                        static_cast<std::uint16_t>(side));
   }
-  const std::int64_t l1_lines = spec.sm.unified_l1.count() / kLineBytes;
+  const L1::Form form{.lines = spec.sm.unified_l1.count() / kLineBytes,
+                      .ways = spec.l1.ways,
+                      .age = clocks.sm.span(spec.l1.age),
+                      .pending = spec.l1.pending};
+  l1_.reserve(static_cast<std::size_t>(spec.sms()));
   for (std::int64_t sm = 0; sm < spec.sms(); ++sm) {
-    l1_.emplace_back(l1_lines, static_cast<int>(spec.l1.ways),
-                     seed + static_cast<std::uint64_t>(sm));
+    l1_.emplace_back(form, seed + static_cast<std::uint64_t>(sm));
   }
 }
 
@@ -74,6 +81,7 @@ std::uint32_t System::new_request(const Access& access) {
   r.waits = access.count;
   r.has_extra = false;
   r.steps = access.sequence_step != 0;
+  r.operations = access.operations & 63U;
   if (access.own_shape) { give_own_shape(id, *access.shape); }
   return id;
 }
@@ -131,58 +139,50 @@ void System::stream(const Access& access) {
 // rest, which becomes a request of its own.
 System::LoadOutcome System::load(const Access& access) {
   const Shape& shape = *access.shape;
-  result::Counters& c = *access.account->counters;
-  count_load(c, shape, 1);
   L1& l1 = l1_[access.sm];
+  std::uint32_t id = kNone;
   Shape& rest = rest_;
   rest.lines = rest.sectors = 0;
   rest.dense = false;
   merged_with_.clear();
-  int hits = 0;
-  int pending = 0;
+  int hits = 0, pending = 0, placeless = 0;
   Time ready = access.departs + timing_.l1_hit;
   for (int i = 0; i < shape.lines; ++i) {
     const auto n = static_cast<std::size_t>(i);
     const L1::Lookup found = l1.find(access.base_line + shape.delta[n], shape.mask[n],
-                                     access.departs);
+                                     access.departs, merged_with_);
     hits += std::popcount(found.hit);
-    if (found.pending != 0) {
-      pending += std::popcount(found.pending);
-      ready = std::max(ready, found.ready);
-      if (found.request != kNoRequest &&
-          (merged_with_.empty() || merged_with_.back() != found.request)) {
-        merged_with_.push_back(found.request);
-      }
-    }
-    if (found.miss != 0) {
-      const auto m = static_cast<std::size_t>(rest.lines++);
-      missed_[m] = found;
-      rest.delta[m] = shape.delta[n];
-      rest.mask[m] = found.miss;
-      rest.sectors += std::popcount(found.miss);
-    }
+    pending += std::popcount(found.pending);
+    ready = std::max(ready, found.ready);
+    if (found.miss == 0) { continue; }
+    if (id == kNone) { id = new_request(access); }
+    l1.await(found, id);
+    placeless += found.way < 0 ? 1 : 0;
+    const auto m = static_cast<std::size_t>(rest.lines++);
+    rest.delta[m] = shape.delta[n];
+    rest.mask[m] = found.miss;
+    rest.sectors += std::popcount(found.miss);
   }
+  result::Counters& c = *access.account->counters;
+  count_load(c, shape, 1);
   c.l1_sectors += shape.sectors;
   c.l1_hit_sectors += hits;
   c.l1_pending_sectors += pending;
-  if (rest.lines == 0 && merged_with_.empty()) { return {true, ready}; }
-  const std::uint32_t id = new_request(access);
+  if (rest.lines == 0 && merged_with_.empty()) { return {true, 0, 0, ready}; }
+  if (id == kNone) { id = new_request(access); }
   Request& r = requests_[id];
   r.has_extra = true;
+  r.lines = static_cast<std::uint8_t>(placeless);
   extras_[id].ready = ready;
   if (rest.sectors != shape.sectors) { give_own_shape(id, rest); }
   for (const std::uint32_t other : merged_with_) { depend_on(other, id); }
-  r.waits = static_cast<std::uint8_t>(merged_with_.size());
+  r.waits = static_cast<std::uint8_t>(merged_with_.size() + (rest.lines > 0 ? 1 : 0));
   if (rest.lines > 0) {
-    ++r.waits;
-    for (std::size_t m = 0; m < static_cast<std::size_t>(rest.lines); ++m) {
-      l1.await(missed_[m], id);
-    }
-    extras_[id].in_l1 = true;
+    extras_[id].in_l1 = placeless < rest.lines;
     access.account->in_flight.depart(access.issued, rest.sectors * kSectorBytes);
     send(id, access.departs + timing_.to_l2, 1, SmNotice::LoadsArrive);
   }
-  return {};
+  return {false, rest.lines, placeless, {}};
 }
 
 // Load `id` needs lines that `other` brings.
@@ -199,7 +199,7 @@ void System::depend_on(std::uint32_t other, std::uint32_t id) {
 }
 
 bool System::is_far(std::uint16_t sm, std::int64_t line) const {
-  return l2_.home_of(line / kLinesPerPage) != side_of_sm_[sm];
+  return l2_.home_for(side_of_sm_[sm], line / kLinesPerPage) != side_of_sm_[sm];
 }
 
 // Whether the reader's side of L2 has all that is wanted.
@@ -210,7 +210,7 @@ bool System::is_held_near(std::uint16_t sm, std::int64_t page, const Sectors& wa
 
 // Whether a read has to go on to the other side: the page's home is there, and there is no copy.
 bool System::must_go_home(std::uint16_t sm, std::int64_t page, const Sectors& wanted) const {
-  return l2_.home_of(page) != side_of_sm_[sm] && !is_held_near(sm, page, wanted);
+  return l2_.home_for(side_of_sm_[sm], page) != side_of_sm_[sm] && !is_held_near(sm, page, wanted);
 }
 
 // The request's way out is a constant delay, longer to the far partition: its accesses arrive as
@@ -224,7 +224,7 @@ void System::send(std::uint32_t id, Time arrives, int count, SmNotice notice) {
   std::int64_t line = r.base_line + r.shape->delta[0];
   for (int n = 0; n < count; ++n, line += r.line_stride) {
     bool goes_far = is_far(r.sm, line);
-    if (goes_far && notice == SmNotice::LoadsArrive) {
+    if (goes_far && notice == SmNotice::LoadsArrive && r.operations == 0) {
       Sectors first{};
       first[static_cast<std::size_t>((line & 31) >> 4)] = std::uint64_t{r.shape->mask[0]}
                                                           << (line & 15) * 4;

@@ -22,7 +22,10 @@
 #include "memory/in_flight.h"
 #include "memory/l1.h"
 #include "memory/l2.h"
+#include "memory/partial_sectors.h"
 #include "memory/shape.h"
+#include "memory/slice.h"
+#include "memory/tags.h"
 #include "memory/timing.h"
 #include "result/result.h"
 
@@ -59,6 +62,8 @@ struct Access {
   std::uint8_t sequence = 0;       // the SM's own token
   std::uint8_t sequence_step = 1;  // from one access to the next
   std::uint8_t count = 1;
+  // Atomics: operations that follow each other on one address, up to kMostOperations; else 0.
+  std::uint8_t operations = 0;
   bool own_shape = false;  // copy the shape: the caller's will change; only for one
   Time issued;             // when the warp issued the first one
   Duration issue_step;     // from one to the next
@@ -68,6 +73,7 @@ struct Access {
 };
 
 inline constexpr int kMaxRun = 8;
+inline constexpr int kMostOperations = 63;
 // The longest time from one access of a run to the next.
 inline constexpr Duration kLongestStep{UINT32_MAX};
 
@@ -94,6 +100,8 @@ class System {
 
   struct LoadOutcome {
     bool complete = false;  // it is known when its data are there
+    int lines = 0;          // that are fetched
+    int placeless = 0;      // of these, that L1 has no place for: they travel without one
     Time ready;             // when, if complete
   };
 
@@ -103,14 +111,18 @@ class System {
   // Loads that do not look into L1.
   void stream(const Access& access);
 
-  // The data leave through the SM's crossbar port.
+  // The data leave through the SM's crossbar port. Atomics that return nothing are stores.
   void store(const Access& access);
+
+  // One atomic that returns the old values: its operands leave as those of a store, the values come
+  // back as the data of a load that skips L1.
+  void atomic(const Access& access);
 
   // A load of which it is known when it is complete.
   struct Finished {
     std::uint16_t warp = 0;
     std::uint8_t sequence = 0;
-    std::uint8_t lines = 0;  // of the instruction
+    std::uint8_t lines = 0;  // of the instruction that have no place in L1
     Time ready;
   };
 
@@ -120,6 +132,8 @@ class System {
   struct Accepted {
     int lines = 0;  // of store credit
     Time when;      // that they are free again
+    std::uint16_t warp = 0;
+    Time acknowledged;  // when the warp knows
   };
 
   // To be called at a StoresArrive event: what L2 has accepted, or will.
@@ -166,12 +180,19 @@ class System {
   // Sizes SM `sm`'s L1; forgets its contents.
   void resize_l1(std::uint16_t sm, std::int64_t lines) { l1_[sm].resize(lines); }
 
+  // memory_side.cc. Private L2s hand over what is dirty in them, as they do when a launch is
+  // complete.
+  void write_back_private(Time at, result::Counters& counters);
+
   [[nodiscard]] L2& l2() { return l2_; }
 
   // Whether a line lies in another partition of L2 than the SM.
   [[nodiscard]] bool is_far(std::uint16_t sm, std::int64_t line) const;
 
   [[nodiscard]] const Timing& timing() const { return timing_; }
+
+  // The tag banks of every L1.
+  [[nodiscard]] const TagBanks& tags() const { return tags_; }
 
   [[nodiscard]] std::size_t requests_under_way() const {
     return requests_.size() - free_requests_.size() + bulks_.size() - free_bulks_.size();
@@ -193,10 +214,11 @@ class System {
     std::uint32_t issue_step = 0, depart_step = 0;  // picoseconds, at most kLongestStep
     std::uint16_t warp = 0, sm = 0;
     std::uint8_t sequence = 0;
-    std::uint8_t lines = 0;      // of the instruction
+    std::uint8_t lines = 0;      // of the instruction that have no place in L1
     std::uint8_t waits = 0;      // fills a load still waits for, accesses that have yet to arrive
     bool has_extra : 1 = false;  // goes through L1, or has a shape of its own: see extras_
     bool steps : 1 = true;       // `sequence` counts
+    std::uint8_t operations : 6 = 0;  // of an atomic on one address, else 0
   };
 
   static_assert(sizeof(Request) == 64);
@@ -253,14 +275,26 @@ class System {
     return {page, side, l2_.partition(side).find_or_claim(page)};
   }
 
+  // What a slice does with a request.
+  struct Use {
+    bool joins = false;  // one that waits for the same sectors (Slice::read)
+    Duration sector;     // at least that long per sector
+  };
+
   void serve(Time at, const Held& held, const Sectors& wanted, const Sectors& fetched,
-             result::Counters& counters, Served& served);
+             const Use& use, result::Counters& counters, Served& served);
   void read_home(Time at, const Held& held, const Sectors& touched, result::Counters& counters,
                  Served& served);
   void read(Time at, bool at_home, std::uint64_t reader, std::int64_t page, const Sectors& touched,
             result::Counters& counters, Served& served);
-  void write(Time at, std::int64_t page, const Sectors& touched, const Sectors& covered,
-             result::Counters& counters, Served& served);
+  void note_words(std::uint64_t writer, const Shape& shape, std::int64_t base_line);
+  void write(Time at, std::uint64_t writer, std::int64_t page, const Sectors& touched,
+             const Sectors& partly, result::Counters& counters, Served& served);
+  void update(Time at, const Held& held, const Sectors& touched, int operations,
+              result::Counters& counters, Served& served);
+  void update_for(const Request& r, Time at, bool at_home, std::int64_t page,
+                  const Sectors& touched, Served& served);
+  void forget_copies(std::uint64_t home, std::int64_t page, const Sectors& sectors);
   Time write_back(Time at, std::int64_t page, const Sectors& dirty, result::Counters& counters);
   Time make_room(Time at, const Held& keep, result::Counters& counters);
   Time way_back(const Request& r, int n, Time first, Time last);
@@ -279,16 +313,34 @@ class System {
   };
 
   [[nodiscard]] Place place(std::int64_t chunk) const;
+  [[nodiscard]] std::size_t slice_of(std::uint64_t side, std::int64_t line,
+                                     std::uint64_t channel) const;
+
+  // Sectors of one interleave unit, whole bursts, in word `word` of a page's bitmap.
+  struct Piece {
+    std::int64_t page = 0;
+    std::size_t word = 0;
+    std::uint64_t sectors = 0;
+    Place place;
+  };
+
+  Time fetch_piece(Time at, const Piece& piece, result::Counters& counters);
+  Time read_memory_side(Time at, const Piece& piece, result::Counters& counters);
+  void copy_to_memory_side(std::int64_t page, const Sectors& sectors);
 
   event::Wheel& wheel_;
   Timing timing_;
+  TagBanks tags_;
   int chunk_shift_;  // line number >> chunk_shift_ = interleave unit
   Divider channels_divider_, chunks_per_row_;
   std::vector<std::uint16_t> slice_of_channel_;  // of each partition, one after the other
+  Divider slices_divider_;                       // slices of one private L2
   std::vector<std::uint16_t> gpc_of_sm_, side_of_sm_;
   std::vector<L1> l1_;
   L2 l2_;
-  std::vector<event::Server> slices_, egress_;
+  PartialSectors partial_;
+  std::vector<Slice> slices_;
+  std::vector<event::Server> egress_;
   std::vector<event::Calendar> ingress_, gpc_ingress_;
   std::vector<HbmChannel> channels_;
   std::vector<Request> requests_;
@@ -305,7 +357,6 @@ class System {
   std::vector<std::uint32_t> free_bulks_;
   std::vector<std::uint32_t> merged_with_;
   Shape rest_;
-  std::array<L1::Lookup, kMaxLines> missed_;
 };
 
 }  // namespace wavetail::memory

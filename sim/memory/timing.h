@@ -20,13 +20,20 @@ struct Timing {
   Duration to_l2, from_l2;      // constant part of each direction, near partition
   Duration far_extra;           // added in each direction for the far partition
   Duration to_dram, from_dram;  // slice to channel and back
+  Duration acknowledgement;     // from L2's taking of a store to its warp
+  // Of the memory-side cache, which is as far out as the channels: back from a hit, and the service
+  // of one burst.
+  Duration from_memory_side, memory_side_burst;
   // Service times by number of 32 B sectors, index 0..kMaxSectors.
   std::vector<Duration> slice, ingress, gpc_ingress, egress;
+  Duration atomic;                // of one operation on a sector in its slice
   std::vector<Duration> landing;  // of the TMA's data in shared memory
   ChannelTiming channel;
   Duration l1_hit;  // from leaving the load/store unit to the data, hit in L1
 };
 
 inline constexpr int kMaxSectors = 512;
+// A slice of L2 reads 64 B halves of lines, whether or not both sectors are wanted.
+inline constexpr int kSectorsPerHalf = 2;
 
 }  // namespace wavetail::memory

@@ -32,6 +32,15 @@ constexpr std::pair<std::string_view, std::string_view> kNsightNames[] = {
     {"l2_sectors", "lts__t_sectors.sum"},
     {"sectors_per_request",
      "l1tex__average_t_sectors_per_request_pipe_lsu_mem_global_op_ld.ratio (loads alone)"},
+    {"data_wavefronts_per_request",
+     "l1tex__data_pipe_lsu_wavefronts_mem_lg.sum / (smsp__inst_executed_op_global_ld.sum + "
+     "smsp__inst_executed_op_global_st.sum)"},
+    {"data_conflict_pct",
+     "l1tex__data_bank_conflicts_pipe_lsu_mem_global.sum / "
+     "l1tex__data_pipe_lsu_wavefronts_mem_lg.sum"},
+    {"tag_wavefronts_per_request",
+     "l1tex__t_output_wavefronts_pipe_lsu_mem_global_op_ld.sum / "
+     "smsp__inst_executed_op_global_ld.sum (loads alone)"},
     {"bank_wavefronts_per_request",
      "l1tex__data_pipe_lsu_wavefronts_mem_shared.sum / smsp__inst_executed_op_shared.sum"},
     {"bank_conflict_pct",

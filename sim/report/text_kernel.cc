@@ -87,6 +87,13 @@ std::string memory_line(const KernelResult& k) {
     out += fmt::format("; {} sectors per request, {} of their bytes used",
                        human(*k.sectors_per_request, ""), pct(k.useful_sector_pct));
   }
+  if (k.data_conflict_pct.value_or(0) > 0 ||
+      k.tag_wavefronts_per_request > k.data_wavefronts_per_request) {
+    out += fmt::format("; {} data and {} tag wavefronts in L1 per request, {} bank conflicts",
+                       human(k.data_wavefronts_per_request.value_or(0), ""),
+                       human(k.tag_wavefronts_per_request.value_or(0), ""),
+                       pct(k.data_conflict_pct));
+  }
   return out;
 }
 

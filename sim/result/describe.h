@@ -85,9 +85,19 @@ void describe_memory(V&& v, const KernelResult& k) {
     "load sectors found in L1; those of streaming loads, which skip it, are misses");
   v("l2_hit_pct", k.l2_hit_pct, "pct", "sectors found in L2, loads and stores");
   v("l2_sectors", k.l2_sectors, "", "32 B sectors asked of L2");
+  if (k.memory_side_hit_pct) {
+    v("memory_side_hit_pct", k.memory_side_hit_pct, "pct",
+      "sectors that L2 lacked, found in the memory-side cache");
+  }
   v("sectors_per_request", k.sectors_per_request, "", "32 B sectors per warp load or store");
   v("useful_sector_pct", k.useful_sector_pct, "pct",
     "bytes that lanes asked for, each byte of a request once / bytes of the sectors touched");
+  v("data_wavefronts_per_request", k.data_wavefronts_per_request, "",
+    "wavefronts in the banks of L1's data per warp load or store");
+  v("data_conflict_pct", k.data_conflict_pct, "pct",
+    "wavefronts of L1's data beyond those that the same lanes need without bank conflicts");
+  v("tag_wavefronts_per_request", k.tag_wavefronts_per_request, "",
+    "wavefronts in the banks of L1's tags per warp load or store");
   v("bank_wavefronts_per_request", k.bank_wavefronts_per_request, "",
     "shared-memory wavefronts per request");
   v("bank_conflict_pct", k.bank_conflict_pct, "pct",

@@ -76,11 +76,16 @@ struct Counters {
   // needed without bank conflicts.
   std::int64_t shared_load_requests = 0, shared_store_requests = 0;
   std::int64_t bank_wavefronts = 0, bank_conflicts = 0;
+  // Of warp instructions to global memory, in L1: through the banks of its data, of these not
+  // needed without bank conflicts, and in the banks of its tags.
+  std::int64_t data_wavefronts = 0, data_conflicts = 0, tag_wavefronts = 0;
   std::int64_t l2_read_sectors = 0, l2_write_sectors = 0;
   std::int64_t l2_hit_sectors = 0;                   // reads and writes
   std::int64_t ingress_bytes = 0, egress_bytes = 0;  // crossbar data
   std::int64_t dram_read_bytes = 0, dram_write_bytes = 0;
   std::int64_t l2_fill_bytes = 0, l2_writeback_bytes = 0;
+  // Asked of the memory-side cache by L2, and found there.
+  std::int64_t memory_side_sectors = 0, memory_side_hit_sectors = 0;
   // TMA: fetched from L2, landed in shared memory (with multicast several times), stored.
   std::int64_t tma_fetch_bytes = 0, tma_load_bytes = 0, tma_store_bytes = 0;
   std::int64_t dsmem_bytes = 0;     // loaded from and stored to shared memory of peers
@@ -118,7 +123,9 @@ struct KernelResult {
   std::vector<std::string> limiters;
   std::optional<double> dram_read_bytes, dram_write_bytes, dram_gbps, dram_pct;
   std::optional<double> l1_hit_pct, l2_hit_pct, l2_sectors, sectors_per_request, useful_sector_pct;
-  std::optional<double> useful_gbps;  // lanes x width over time
+  std::optional<double> memory_side_hit_pct;  // only of GPUs that have such a cache
+  std::optional<double> useful_gbps;          // lanes x width over time
+  std::optional<double> data_wavefronts_per_request, data_conflict_pct, tag_wavefronts_per_request;
   std::optional<double> bank_wavefronts_per_request, bank_conflict_pct, shared_busy_pct;
   std::optional<double> bytes_in_flight, mean_latency_ns, little_error_pct;
   std::optional<double> warp_instructions, active_lanes_pct, issue_slot_pct, fp32_pct;

@@ -31,7 +31,7 @@ constexpr double kSecondsPerScatteredSector = 0.5e-6;
 
 // What the machine holds per unit of its caches (memory/l1.h, memory/page_table.h,
 // memory/hbm_channel.h).
-constexpr double kBytesPerL1Line = 16;
+constexpr double kBytesPerL1Line = 21;
 constexpr double kBytesPerL2Page = 32;  // two entries of the page table, never more than half full
 constexpr double kBytesPerBank = 16;
 // Of what the L2 holds: a frame of its directory, in a list that grows by doubling
@@ -64,7 +64,7 @@ double machine_bytes(const gpu::GpuSpec& gpu) {
   const auto count = [](std::int64_t n) { return static_cast<double>(n); };
   const std::int64_t l1_lines = gpu.sm.unified_l1.count() / memory::kLineBytes;
   return kBytesPerL1Line * count(std::max(l1_lines, gpu.l1.ways)) * count(gpu.sms()) +
-         kBytesPerL2Page * count(gpu.l2.capacity.count()) / memory::kPageBytes +
+         kBytesPerL2Page * count(gpu.cached().count()) / memory::kPageBytes +
          kBytesPerBank * count(gpu.hbm.channels * gpu.hbm.banks) +
          (kBytesPerSm + kBytesPerWarpSlot * count(gpu.sm.max_warps)) * count(gpu.sms()) +
          kBytesPerRun;
@@ -74,7 +74,7 @@ double machine_bytes(const gpu::GpuSpec& gpu) {
 // it holds at the start.
 double frame_bytes(const scenario::Scenario& s, const std::vector<double>& launches,
                    bool scattered) {
-  const double lines = static_cast<double>(s.gpu.l2.capacity.count()) / memory::kLineBytes;
+  const double lines = static_cast<double>(s.gpu.cached().count()) / memory::kLineBytes;
   const double whole = lines / memory::kLinesPerPage;
   double pages = 0;
   for (std::size_t k = 0; k < s.kernels.size(); ++k) {

@@ -97,9 +97,16 @@ void set_memory_figures(KernelResult& k, const Counters& c, const gpu::GpuSpec& 
   k.l1_hit_pct = share(real(c.l1_hit_sectors), real(c.load_sectors));
   k.l2_sectors = real(c.l2_read_sectors + c.l2_write_sectors) / launches;
   k.l2_hit_pct = share(real(c.l2_hit_sectors), real(c.l2_read_sectors + c.l2_write_sectors));
+  if (gpu.memory_side.capacity.count() > 0) {
+    k.memory_side_hit_pct = share(real(c.memory_side_hit_sectors), real(c.memory_side_sectors))
+                                .value_or(0);
+  }
   const double requests = real(c.load_requests + c.store_requests);
   const double sectors = real(c.load_sectors + c.store_sectors);
   k.sectors_per_request = share(sectors, requests, 1);
+  k.data_wavefronts_per_request = share(real(c.data_wavefronts), requests, 1);
+  k.data_conflict_pct = share(real(c.data_conflicts), real(c.data_wavefronts));
+  k.tag_wavefronts_per_request = share(real(c.tag_wavefronts), requests, 1);
   k.useful_sector_pct = share(real(c.distinct_bytes), sectors * real(gpu.l1.sector.count()));
   k.bytes_in_flight = share(c.in_flight_byte_ps, total_ps, 1);
   k.mean_latency_ns = share(real(c.latency_ps_sum), real(c.latency_bytes), 1e-3);

@@ -36,6 +36,7 @@ bool single_stream(const host::Timeline& timeline) {
 }
 
 void set_initial_l2(const scenario::Scenario& s, device::Machine& machine) {
+  machine.memory().l2().set_aside(s.persisting_l2.count() / memory::kLineBytes);
   if (s.initial_l2 != scenario::InitialL2::Empty) {
     machine.memory().l2().fill_with_strangers(s.initial_l2 == scenario::InitialL2::Dirty);
   }

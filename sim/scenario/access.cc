@@ -111,12 +111,9 @@ void read_array(const MapReader& map, const kernel::Kernel& kernel, int& array) 
   map.at("array").complain("there is no array '" + name + "'" + hint);
 }
 
-kernel::Op read_memory_access(const At& at, kernel::OpKind kind, const ProgramReader& reader) {
-  kernel::Op op;
-  op.kind = kind;
-  const bool copy = kind == kernel::OpKind::CpAsync;
-  const MapReader map(at.node, at.path, copy ? copy_keys() : access_keys(), at.diagnostics);
-  if (!at.node.is_map()) { return op; }
+namespace {
+
+void read_place(const MapReader& map, const ProgramReader& reader, kernel::Op& op) {
   MemoryAccess& access = op.access;
   read_array(map, reader.kernel, access.array);
   read_width(map, access.width);
@@ -127,8 +124,37 @@ kernel::Op read_memory_access(const At& at, kernel::OpKind kind, const ProgramRe
   map.read("lanes", lanes, {"1", std::to_string(reader.warp_size)});
   access.lanes = static_cast<int>(lanes);
   map.read("count", op.count, {"1", "1000000"});
-  if (!copy) { read_choice(map, "cache", {"default", "streaming"}, access.bypass_l1); }
   check_array(map, reader.kernel, access);
+}
+
+}  // namespace
+
+kernel::Op read_memory_access(const At& at, kernel::OpKind kind, const ProgramReader& reader) {
+  kernel::Op op;
+  op.kind = kind;
+  const bool copy = kind == kernel::OpKind::CpAsync;
+  const MapReader map(at.node, at.path, copy ? copy_keys() : access_keys(), at.diagnostics);
+  if (!at.node.is_map()) { return op; }
+  read_place(map, reader, op);
+  if (!copy) { read_choice(map, "cache", {"default", "streaming"}, op.access.bypass_l1); }
+  return op;
+}
+
+// An atomic is a store that reads first, or, if it returns what it read, a load that writes.
+kernel::Op read_atomic(const At& at, const ProgramReader& reader) {
+  kernel::Op op;
+  op.kind = kernel::OpKind::Store;
+  op.access.atomic = true;
+  const MapReader map(at.node, at.path, atomic_keys(), at.diagnostics);
+  if (!at.node.is_map()) { return op; }
+  read_place(map, reader, op);
+  if (map.has("width") && op.access.width != 4 && op.access.width != 8) {
+    map.at("width").complain("atomics are 4 B or 8 B wide per lane");
+  }
+  bool returns = false;
+  map.read_flag("returns", returns);
+  map.read_flag("aggregate", op.access.aggregate);
+  if (returns) { op.kind = kernel::OpKind::Load; }
   return op;
 }
 

@@ -255,13 +255,15 @@ void check_shared_arrays(const At& at, const Kernel& k, SharedArrays& known) {
   bool agrees = true;
   for (const kernel::Array& array : k.arrays) {
     const auto& [first, kernel] = known.try_emplace(array.name, array, k.name).first->second;
-    if (!agrees || (first.bytes == array.bytes && first.per_launch == array.per_launch)) {
+    if (!agrees || (first.bytes == array.bytes && first.per_launch == array.per_launch &&
+                    first.persisting == array.persisting)) {
       continue;
     }
     agrees = false;
     child(child(at, "arrays"), array.name)
         .complain("kernel '" + kernel + "' has an array of this name and another size or kind (" +
                   unit::print(first.bytes) + (first.per_launch ? ", per launch" : "") +
+                  (first.persisting ? ", persisting" : "") +
                   "); arrays of one name are the same memory");
   }
 }

@@ -52,7 +52,9 @@ const KeyTable& simulation_keys() {
 
 const KeyTable& initial_keys() {
   static const KeyTable keys{
-      {"l2", "one of empty, clean, dirty", false, "what L2 holds at the start"}};
+      {"l2", "one of empty, clean, dirty", false, "what L2 holds at the start"},
+      {"persisting_l2", "size", false,
+       "set aside for persisting arrays, up to three quarters of L2; 0 B if absent"}};
   return keys;
 }
 
@@ -94,6 +96,8 @@ const KeyTable& array_keys() {
   static const KeyTable keys{
       {"bytes", "size", true, "size of the array"},
       {"per_launch", "flag", false, "every launch gets its own copy"},
+      {"l2", "one of normal, persisting", false,
+       "persisting: its lines stay in L2, in what `initial: {persisting_l2: ...}` sets aside"},
   };
   return keys;
 }
@@ -111,6 +115,7 @@ const KeyTable& operation_keys() {
   static const KeyTable keys{
       {"load", "map: access", false, "global loads, asynchronous until waited for"},
       {"store", "map: access", false, "global stores"},
+      {"atomic", "map: atomic", false, "global atomics, done in L2"},
       {"wait_loads", "count", false, "wait until all but the newest n loads have returned"},
       {"shared_load", "map: shared_access", false,
        "loads from shared memory, asynchronous until waited for"},
@@ -171,6 +176,21 @@ const KeyTable& access_keys() {
       {"offset", "size", false, "bytes added to every address"},
       {"cache", "one of default, streaming", false, "streaming does not allocate in L1"},
   };
+  return keys;
+}
+
+const KeyTable& atomic_keys() {
+  static const KeyTable keys = [] {
+    KeyTable k;
+    for (const config::Key& key : access_keys()) {
+      if (key.name != "cache") { k.push_back(key); }
+    }
+    k.push_back({"returns", "flag", false,
+                 "the old values come back, to be waited for as loads; off if absent"});
+    k.push_back({"aggregate", "flag", false,
+                 "lanes with one address leave the SM as one operation; on if absent"});
+    return k;
+  }();
   return keys;
 }
 

@@ -22,6 +22,7 @@ namespace wavetail::scenario {
 [[nodiscard]] const config::KeyTable& arithmetic_keys();  // {count, distance, flops}
 [[nodiscard]] const config::KeyTable& access_keys();      // load and store
 [[nodiscard]] const config::KeyTable& strides_keys();
+[[nodiscard]] const config::KeyTable& atomic_keys();
 [[nodiscard]] const config::KeyTable& shared_access_keys();  // shared_load and shared_store
 [[nodiscard]] const config::KeyTable& swizzle_keys();
 [[nodiscard]] const config::KeyTable& shared_strides_keys();

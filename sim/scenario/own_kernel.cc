@@ -63,11 +63,15 @@ void read_arrays(const At& at, Kernel& k) {
   constexpr config::Range kBytes{"1 B", "100 TB"};
   for (const config::Entry& entry : at.node.entries) {
     const At here{entry.value, config::join(at.path, entry.key), at.diagnostics};
-    kernel::Array array{entry.key, {}, false};
+    kernel::Array array{.name = entry.key, .bytes = {}};
     if (entry.value.is_map() && !config::is_long(entry.value)) {
       const MapReader map(entry.value, here.path, array_keys(), at.diagnostics);
       map.read("bytes", array.bytes, kBytes);
       map.read_flag("per_launch", array.per_launch);
+      if (map.has("l2")) {
+        const std::vector<std::string> kinds{"normal", "persisting"};
+        array.persisting = config::choice(map.at("l2"), kinds).value_or(0) == 1;
+      }
     } else {
       array.bytes = config::quantity<unit::Bytes>(here, kBytes).value_or(unit::Bytes{});
     }

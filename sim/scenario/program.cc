@@ -88,6 +88,8 @@ void ProgramReader::read_operation(const At& at, kernel::Program& out) const {
   if (main->key == "load" || main->key == "store") {
     out.push_back(
         read_memory_access(value, main->key == "load" ? OpKind::Load : OpKind::Store, *this));
+  } else if (main->key == "atomic") {
+    out.push_back(read_atomic(value, *this));
   } else if (main->key == "shared_load" || main->key == "shared_store") {
     out.push_back(read_shared_access(
         value, main->key == "shared_load" ? OpKind::SharedLoad : OpKind::SharedStore, *this));

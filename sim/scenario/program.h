@@ -58,6 +58,7 @@ struct ProgramReader {
 };
 
 // Load, store and cp.async; reports misaligned vector accesses.
+[[nodiscard]] kernel::Op read_atomic(const config::At& at, const ProgramReader& reader);
 [[nodiscard]] kernel::Op read_memory_access(const config::At& at, kernel::OpKind kind,
                                             const ProgramReader& reader);
 

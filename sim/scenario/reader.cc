@@ -121,12 +121,35 @@ Simulation read_simulation(const config::Node* node, Diagnostics& diagnostics) {
   return simulation;
 }
 
-InitialL2 read_initial(const config::Node* node, Diagnostics& diagnostics) {
-  if (node == nullptr) { return InitialL2::Empty; }
+void read_initial(const MapReader& root, Scenario& out, Diagnostics& diagnostics) {
+  const config::Node* node = root.find("initial");
+  if (node == nullptr) { return; }
   const MapReader map(*node, "initial", initial_keys(), diagnostics);
-  if (!map.has("l2")) { return InitialL2::Empty; }
-  const std::vector<std::string> states{"empty", "clean", "dirty"};
-  return static_cast<InitialL2>(config::choice(map.at("l2"), states).value_or(0));
+  if (map.has("l2")) {
+    const std::vector<std::string> states{"empty", "clean", "dirty"};
+    out.initial_l2 = static_cast<InitialL2>(config::choice(map.at("l2"), states).value_or(0));
+  }
+  map.read("persisting_l2", out.persisting_l2, {"0 B", "1 TiB"});
+  const unit::Bytes most = out.gpu.l2.capacity * 3 / 4;
+  if (map.has("persisting_l2") && most.count() > 0 && out.persisting_l2 > most) {
+    map.at("persisting_l2")
+        .complain(unit::print(out.persisting_l2) + " is more than three quarters of L2; up to " +
+                  unit::print(most) + " can be set aside");
+  }
+}
+
+// Persisting arrays need something set aside for them.
+void check_set_aside(const MapReader& root, const Scenario& s) {
+  if (s.persisting_l2.count() > 0) { return; }
+  for (const kernel::Kernel& k : s.kernels) {
+    for (const kernel::Array& a : k.arrays) {
+      if (!a.persisting) { continue; }
+      root.at("kernels").complain("array '" + a.name + "' of '" + k.name +
+                                  "' is persisting, and nothing of L2 is set aside for it; give " +
+                                  "'initial: {persisting_l2: SIZE}'");
+      return;
+    }
+  }
 }
 
 void read_assumptions(const MapReader& map, Scenario& out, Diagnostics& diagnostics) {
@@ -286,10 +309,11 @@ Reading read_scenario(config::Node root, std::span<const Setting> settings, GpuS
     check_length(map, out, gpu ? gpu->launch : gpu::LaunchSpec{}, kernels);
   }
   out.simulation = read_simulation(map.find("simulation"), diagnostics);
-  out.initial_l2 = read_initial(map.find("initial"), diagnostics);
   read_assumptions(map, out, diagnostics);
   out.gpu = gpu.value_or(gpu::GpuSpec{});
   out.kernels = kernels.kernels;
+  read_initial(map, out, diagnostics);
+  check_set_aside(map, out);
   return reading;
 }
 

@@ -47,6 +47,7 @@ struct Scenario {
   host::Timeline timeline;
   Simulation simulation;
   InitialL2 initial_l2 = InitialL2::Empty;
+  unit::Bytes persisting_l2;               // of L2, set aside for persisting arrays
   std::optional<unit::Bytes> model_bytes;  // for MBU: parameters x bytes per parameter
   // `assume: {latency}`: closed-form chain of bytes in flight
   std::optional<unit::Duration> assumed_latency;

@@ -160,6 +160,7 @@ std::string schema_json() {
                               {{"body", "list of operations", false, "what `repeat` repeats"}});
   defs["arithmetic"] = object(arithmetic_keys());
   defs["access"] = object(access_keys());
+  defs["atomic"] = object(atomic_keys());
   defs["strides"] = object(strides_keys());
   defs["shared_access"] = object(shared_access_keys());
   defs["swizzle"] = object(swizzle_keys());

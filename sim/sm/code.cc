@@ -14,17 +14,47 @@ using kernel::Op;
 using kernel::OpKind;
 using kernel::Program;
 
-CompiledAccess::Request CompiledAccess::request_of(const memory::Shape& shape) const {
+namespace {
+
+// How many lanes share the address that most of them do.
+int most_alike(std::span<const std::int64_t> offsets) {
+  std::vector<std::int64_t> sorted(offsets.begin(), offsets.end());
+  std::sort(sorted.begin(), sorted.end());
+  int most = 0, alike = 0;
+  for (std::size_t i = 0; i < sorted.size(); ++i) {
+    alike = i > 0 && sorted[i] == sorted[i - 1] ? alike + 1 : 1;
+    most = std::max(most, alike);
+  }
+  return most;
+}
+
+}  // namespace
+
+CompiledAccess::Request CompiledAccess::request_of(std::span<const std::int64_t> offsets,
+                                                   std::int64_t address) const {
   constexpr std::int64_t kThousandths = 1000;
-  const std::int64_t data = (shape.useful_bytes * kThousandths + unit_bytes - 1) / unit_bytes;
-  const std::int64_t tags = (shape.lines + unit_lines - 1) / unit_lines;
-  return {shape, std::max({data, tags, std::int64_t{1}})};
+  std::array<std::int64_t, memory::kMaxLines> lanes;
+  lanes.fill(memory::kNoLane);
+  for (std::size_t i = 0; i < offsets.size(); ++i) {
+    lanes[static_cast<std::size_t>(first_lane) + i] = address + offsets[i];
+  }
+  Request r;
+  r.shape = memory::coalesce(offsets, width, static_cast<int>(address % memory::kLineBytes));
+  r.banks = memory::bank_access(lanes, width, merge_pairs);
+  const std::int64_t moved = std::int64_t{r.banks.wavefronts} * memory::kWavefrontBytes;
+  r.cycles = std::max<std::int64_t>(1, (moved * kThousandths + unit_bytes - 1) / unit_bytes);
+  if (atomic) { r.operations = aggregate ? 1 : most_alike(offsets); }
+  if (unit_lanes > 0) {
+    const auto active = static_cast<std::int64_t>(offsets.size());
+    r.cycles = std::max(r.cycles, (active + unit_lanes - 1) / unit_lanes);
+  }
+  return r;
 }
 
 const CompiledAccess::Request& CompiledAccess::request(int misalignment) const {
   std::int16_t& known = known_[static_cast<std::size_t>(misalignment)];
   if (known == 0) {
-    requests_.push_back(request_of(memory::coalesce(lane_offsets, width, misalignment)));
+    requests_.push_back(request_of(lane_offsets, misalignment));
     known = static_cast<std::int16_t>(requests_.size());
   }
   return requests_[static_cast<std::size_t>(known - 1)];
@@ -79,7 +109,9 @@ class Compiler {
   void block(const Program& program) {
     for (const Op& op : program) {
       one(op);
-      code_.operations.resize(code_.instrs.size(), std::string(isa::operation_name(op.kind)));
+      code_.operations.resize(
+          code_.instrs.size(),
+          std::string(op.access.atomic ? "atomic" : isa::operation_name(op.kind)));
     }
   }
 
@@ -141,7 +173,9 @@ class Compiler {
         resolve(op.access, op.count, at_, kernel_.arrays[array].bytes.count()));
     if (op.access.seed == 0) { code_.accesses.back().seed = code_.accesses.size(); }
     code_.accesses.back().unit_bytes = gpu_.l1.bandwidth.count();
-    code_.accesses.back().unit_lines = gpu_.l1.tags_per_cycle;
+    code_.accesses.back().unit_lanes = gpu_.address_unit.lanes;
+    code_.accesses.back().merge_pairs = kind != InstrKind::Store &&
+                                        memory::merges_pairs(gpu_.architecture);
     if (kind == InstrKind::Load) { loads_ += op.count; }
     Instr& i = emit(kind);
     i.count = op.count;

@@ -7,6 +7,7 @@
 #include <array>
 #include <cstdint>
 #include <deque>
+#include <span>
 #include <vector>
 
 #include "gpu/spec.h"
@@ -77,6 +78,7 @@ struct CompiledAccess {
   int array = 0;
   int width = 4;
   bool bypass_l1 = false;
+  bool atomic = false, aggregate = true;  // as in kernel::MemoryAccess
   bool random = false;
   std::uint64_t seed = 0;
   std::int64_t wrap = 0;  // bytes; addresses are taken modulo this
@@ -90,13 +92,21 @@ struct CompiledAccess {
   int depth = 0;                           // enclosing loops
   std::vector<std::int64_t> lane_offsets;  // of the active lanes
 
-  // Rates of the load/store unit: thousandths of a byte and lines per cycle.
-  std::int64_t unit_bytes = 0, unit_lines = 0;
+  int first_lane = 0;  // the first of them
+  // Of two passes of lanes with the same addresses (memory/banks.h).
+  bool merge_pairs = false;
+  std::int64_t unit_bytes = 0;  // that the load/store unit moves per cycle, thousandths
+  std::int64_t unit_lanes = 0;  // whose addresses it takes per cycle; 0: all
 
-  // What one instruction touches and how long it keeps the load/store unit.
+  // What one instruction touches, its wavefronts in the banks of the data, and how long these and
+  // its addresses keep the load/store unit; its tags may keep it longer if it has more lines than
+  // cycles.
   struct Request {
     memory::Shape shape;
+    memory::BankAccess banks;
     std::int64_t cycles = 0;
+    // Atomics: operations that follow each other on the address that most lanes share; else 0.
+    int operations = 0;
   };
 
   // Whether all lanes of an instruction at this offset from the array's start lie in the array.
@@ -106,16 +116,17 @@ struct CompiledAccess {
 
   // At an address with this misalignment (address modulo 128); made when first needed.
   [[nodiscard]] const Request& request(int misalignment) const;
-  // Of any shape.
-  [[nodiscard]] Request request_of(const memory::Shape& shape) const;
+  // Of active lanes at these offsets from the instruction's address.
+  [[nodiscard]] Request request_of(std::span<const std::int64_t> offsets,
+                                   std::int64_t address) const;
 
  private:
   mutable std::array<std::int16_t, memory::kLineBytes> known_{};  // index + 1 into requests_
   mutable std::deque<Request> requests_;
 };
 
-// Where a box goes: array base + sum of index x stride, modulo the array, moved down if it would
-// reach beyond its end.
+// Where a box goes: array base + sum of index x stride, modulo the array, moved down by whole
+// rows if it would reach beyond its end.
 struct CompiledBox {
   kernel::Box box;
   std::int64_t array_bytes = 0;

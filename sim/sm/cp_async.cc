@@ -40,8 +40,9 @@ void Sm::some_copies(std::uint32_t slot, const Instr& instr, Turn& turn) {
     advance(w, instr, 1);
     return;
   }
-  const std::int64_t wanted = std::min(turn.budget, alike(w, instr, access, at, request.cycles));
-  const std::int64_t n = take_credit(slot, true, request.shape.lines, wanted, turn);
+  const std::int64_t wanted = std::min(turn.budget, alike(w, instr, access, request, at));
+  const int lines = access.bypass_l1 ? request.shape.lines : 1;
+  const std::int64_t n = take_credit(slot, true, lines, wanted, turn);
   if (n == 0) { return; }
   memory::Access sent = request_of_run(slot, access, request, at, n, turn);
   const std::uint32_t group = a.copies_open % AsyncWarp::kCopyGroups;
@@ -55,13 +56,12 @@ void Sm::some_copies(std::uint32_t slot, const Instr& instr, Turn& turn) {
     surface_.memory.stream(sent);
     return;
   }
-  const auto outcome = surface_.memory.load(sent);
+  const auto outcome = load_through_l1(sent);
   if (!outcome.complete) {
     ++a.copies[group].outstanding;
     return;
   }
   a.copies[group].latest = std::max(a.copies[group].latest, outcome.ready);
-  give_back(line_credit_, outcome.ready, request.shape.lines);
 }
 
 void Sm::copy_known(const memory::System::Finished& f) {

@@ -40,7 +40,7 @@ const CompiledAccess::Request& Sm::request_at(const Warp& w, const CompiledAcces
   }
   const std::int64_t start = at / memory::kLineBytes * memory::kLineBytes;
   for (std::size_t lane = 0; lane < lanes; ++lane) { offsets[lane] += base - start; }
-  own_request_ = a.request_of(memory::coalesce({offsets.data(), lanes}, a.width, 0));
+  own_request_ = a.request_of({offsets.data(), lanes}, start);
   return own_request_;
 }
 
@@ -65,8 +65,9 @@ void Sm::random_lanes(const Warp& w, const CompiledAccess& a,
 }
 
 // A run of loads or stores, as far as the budget and the credit for their lines go. Each takes its
-// turn in the load/store unit, which moves `l1.bandwidth` bytes and looks up `l1.tags_per_cycle`
-// lines per cycle; the warp goes on when its last one has found a place in the unit's queue.
+// turn in the load/store unit, which moves `l1.bandwidth` bytes per cycle through the banks of the
+// data and looks up a line per cycle in each of `l1.tag_banks`; the warp goes on when its last one
+// has found a place in the unit's queue.
 void Sm::memory_access(std::uint32_t slot, const Instr& instr, Turn& turn) {
   Warp& w = warps_[slot];
   proceed(slot, Reason::Wait, operands_at(w, instr), turn);
@@ -79,15 +80,17 @@ void Sm::memory_access(std::uint32_t slot, const Instr& instr, Turn& turn) {
 }
 
 // How many of the run's next instructions are alike but for an address that moves by whole lines:
-// they can travel as one request. Loads that look into L1 go one by one; a request must not take
-// longer in the load/store unit than other warps' may have to wait for their turn.
-std::int64_t Sm::alike(const Warp& w, const Instr& instr, const CompiledAccess& a, std::int64_t at,
-                       std::int64_t cycles) const {
+// they can travel as one request. Loads that look into L1 go one by one, and so do those that may
+// take longer for their tags than for their data; a request must not take longer in the load/store
+// unit than other warps' may have to wait for their turn.
+std::int64_t Sm::alike(const Warp& w, const Instr& instr, const CompiledAccess& a,
+                       const CompiledAccess::Request& request, std::int64_t at) const {
   constexpr std::int64_t kLongest = 64;  // cycles
   const bool looks_up = instr.kind != InstrKind::Store && !a.bypass_l1;
-  if (looks_up || a.random || a.count % memory::kLineBytes != 0) { return 1; }
+  if (looks_up || a.atomic || a.random || a.count % memory::kLineBytes != 0) { return 1; }
   std::int64_t n = std::min(instr.count - w.done, std::int64_t{memory::kMaxRun});
-  if (n * cycles > kLongest) { n = std::max<std::int64_t>(1, kLongest / cycles); }
+  if (request.shape.lines > request.cycles) { n = 1; }
+  if (n * request.cycles > kLongest) { n = std::max<std::int64_t>(1, kLongest / request.cycles); }
   if (n == 1) { return 1; }
   const std::int64_t offset = at - w.launch->array_base[static_cast<std::size_t>(a.array)];
   const std::int64_t last = offset + (n - 1) * a.count;
@@ -143,16 +146,35 @@ memory::Access Sm::request_of_run(std::uint32_t slot, const CompiledAccess& a,
   access.warp = static_cast<std::uint16_t>(slot);
   access.count = static_cast<std::uint8_t>(n);
   access.own_shape = &request == &own_request_;
+  access.operations = static_cast<std::uint8_t>(
+      std::min(request.operations, memory::kMostOperations));
   access.issued = surface_.clocks.sm.edge(turn.cycle);
-  const std::int64_t done = lsu_.reserve(turn.cycle, n * request.cycles).end;
-  access.departs = surface_.clocks.sm.edge(done - (n - 1) * request.cycles);
+  access.account = &warps_[slot].launch->presence[number_].account;
+  const std::int64_t cycles = count_wavefronts(access, request);
+  const std::int64_t done = lsu_.reserve(turn.cycle, n * cycles).end;
+  access.departs = surface_.clocks.sm.edge(done - (n - 1) * cycles);
   if (n > 1) {
     access.issue_step = cycle_;
-    access.depart_step = cycle_ * request.cycles;
+    access.depart_step = cycle_ * cycles;
   }
-  access.account = &warps_[slot].launch->presence[number_].account;
-  access.account->counters->lsu_busy += n * request.cycles;
+  access.account->counters->lsu_busy += n * cycles;
   return access;
+}
+
+// Books the wavefronts of the request and returns the cycles of the load/store unit that each of
+// its instructions takes.
+std::int64_t Sm::count_wavefronts(const memory::Access& access,
+                                  const CompiledAccess::Request& request) const {
+  std::int64_t tags = 0;
+  for (std::int64_t n = 0, line = access.base_line; n < access.count;
+       ++n, line += access.line_stride) {
+    tags += surface_.memory.tags().wavefronts(request.shape, line);
+  }
+  result::Counters& c = *access.account->counters;
+  c.data_wavefronts += std::int64_t{access.count} * request.banks.wavefronts;
+  c.data_conflicts += std::int64_t{access.count} * request.banks.conflicts();
+  c.tag_wavefronts += tags;
+  return access.count == 1 ? std::max(request.cycles, tags) : request.cycles;
 }
 
 void Sm::some_accesses(std::uint32_t slot, const Instr& instr, Turn& turn) {
@@ -167,7 +189,7 @@ void Sm::some_accesses(std::uint32_t slot, const Instr& instr, Turn& turn) {
     advance(w, instr, 1);
     return;
   }
-  std::int64_t n = std::min(turn.budget, alike(w, instr, a, at, request.cycles));
+  std::int64_t n = std::min(turn.budget, alike(w, instr, a, request, at));
   if (is_load) {
     n = free_entries(w, n);
     if (n == 0) {
@@ -175,13 +197,17 @@ void Sm::some_accesses(std::uint32_t slot, const Instr& instr, Turn& turn) {
       return;
     }
   }
-  n = take_credit(slot, is_load, shape.lines, n, turn);
+  // Of a load through L1 only the lines count that L1 has no place for, and how many that are it
+  // says later.
+  const bool through_l1 = is_load && !a.bypass_l1;
+  n = take_credit(slot, is_load, through_l1 ? 1 : shape.lines, n, turn);
   if (n == 0) { return; }
   memory::Access access = request_of_run(slot, a, request, at, n, turn);
   issue_now(slot, instr, turn, n);
   if (is_load) {
     send_loads(slot, access, a.bypass_l1);
   } else {
+    w.stores_under_way += static_cast<std::uint32_t>(n);
     surface_.memory.store(access);
   }
   advance(w, instr, n);
@@ -204,15 +230,34 @@ void Sm::send_loads(std::uint32_t slot, memory::Access& access, bool bypass_l1) 
   for (int i = 0; i < access.count; ++i) { entries |= 1ULL << (w.loads_issued++ & mask); }
   w.unseen |= entries;
   w.pending |= entries;
+  if (access.operations != 0) {
+    surface_.memory.atomic(access);
+    return;
+  }
   if (bypass_l1) {
     surface_.memory.stream(access);
     return;
   }
-  const auto outcome = surface_.memory.load(access);
+  const auto outcome = load_through_l1(access);
   if (!outcome.complete) { return; }
   w.pending &= ~entries;
   note_ready(slot, access.sequence, outcome.ready);
-  give_back(line_credit_, outcome.ready, access.shape->lines);
+}
+
+// A load for which one line's credit has been taken. What it fetches will have to be written into
+// the banks of L1's data, a wavefront per line: that takes its turn now, not when the line comes.
+memory::System::LoadOutcome Sm::load_through_l1(const memory::Access& access) {
+  const auto outcome = surface_.memory.load(access);
+  if (outcome.placeless == 0) {
+    give_back(line_credit_, Time{}, 1);
+  } else {
+    const std::int64_t owed = std::min<std::int64_t>(outcome.placeless,
+                                                     surface_.gpu.l1.in_flight_lines);
+    line_credit_.overdraw(owed - 1);
+  }
+  lsu_.reserve(lsu_.free_at(), outcome.lines);
+  access.account->counters->lsu_busy += outcome.lines;
+  return outcome;
 }
 
 // Until the data of the loads in `blocking` are there, which may not even be known for some.

@@ -127,8 +127,8 @@ void Sm::open_barrier(Block& block, std::uint32_t except) {
   }
 }
 
-// The warp's own loads have to be back before it can go; stores are on their way and nobody waits
-// for them.
+// The warp's own loads have to be back before it can go; stores are on their way, and most GPUs do
+// not wait for them.
 void Sm::finish(std::uint32_t slot, Turn& turn) {
   Warp& w = warps_[slot];
   if (w.pending != 0 || w.latest_data > surface_.clocks.sm.edge(turn.cycle)) {
@@ -136,7 +136,7 @@ void Sm::finish(std::uint32_t slot, Turn& turn) {
     return;
   }
   wait_shared(slot, 0, turn);
-  if (turn.over) { return; }
+  if (turn.over || !stores_acknowledged(slot, turn)) { return; }
   if (w.code->asynchronous && !async_done(slot, turn)) { return; }
   block_on(slot, Reason::Exit, turn.cycle, turn);
   Block& b = blocks_[static_cast<std::size_t>(w.block)];

@@ -22,6 +22,7 @@ Sm::Sm(Surface& surface, std::uint16_t number)
       cycle_(surface.clocks.sm.span(Cycles{1})),
       line_credit_(surface.gpu.l1.in_flight_lines),
       store_credit_(surface.gpu.l1.store_lines),
+      waits_for_stores_(surface.gpu.store_acknowledgement.latency.count() > 0),
       tma_(static_cast<std::size_t>(surface.gpu.tma.boxes)),
       tma_request_(std::llround(surface.gpu.tma.request * isa::kThousandths)) {
   for (std::size_t slot = 0; slot < warps_.size(); ++slot) {
@@ -218,7 +219,7 @@ void Sm::slot_free(std::uint32_t scheduler) {
 // Loads have reached the L2: it is known now when their data will be here.
 void Sm::loads_arrive(std::uint32_t parcel) {
   for (const memory::System::Finished& f : surface_.memory.loads_arrive(parcel)) {
-    give_back(line_credit_, f.ready, f.lines);
+    if (f.lines > 0) { give_back(line_credit_, f.ready, f.lines); }
     if (f.sequence >= kCopySequence) {
       copy_known(f);
     } else {
@@ -285,7 +286,31 @@ void Sm::data_known(std::uint32_t slot) {
 void Sm::stores_arrive(std::uint32_t parcel) {
   for (const memory::System::Accepted& a : surface_.memory.stores_arrive(parcel)) {
     give_back(store_credit_, a.when, a.lines);
+    if (waits_for_stores_) { acknowledge(a); }
   }
+}
+
+// One of the warp's stores is known to be taken.
+void Sm::acknowledge(const memory::System::Accepted& store) {
+  Warp& w = warps_[store.warp];
+  w.acknowledged = std::max(w.acknowledged, store.acknowledged);
+  if (--w.stores_under_way == 0 && w.reason == Reason::Drain) {
+    schedule_wake(store.warp, std::max(w.acknowledged, surface_.wheel.now()));
+  }
+}
+
+// Whether a warp at its end may go, as far as its stores are concerned; else its turn is over.
+bool Sm::stores_acknowledged(std::uint32_t slot, Turn& turn) {
+  if (!waits_for_stores_) { return true; }
+  const Warp& w = warps_[slot];
+  if (w.stores_under_way > 0) {
+    block_on(slot, Reason::Drain, turn.cycle, turn);
+    return false;
+  }
+  const std::int64_t cycle = surface_.clocks.sm.at_or_after(w.acknowledged);
+  if (cycle <= turn.cycle) { return true; }
+  pause(slot, Reason::Drain, turn.cycle, cycle, turn);
+  return false;
 }
 
 Launch* Sm::retire(std::uint32_t block_slot) {

@@ -123,14 +123,17 @@ class Sm {
   void memory_access(std::uint32_t slot, const Instr& instr, Turn& turn);
   void some_accesses(std::uint32_t slot, const Instr& instr, Turn& turn);
   [[nodiscard]] std::int64_t alike(const Warp& w, const Instr& instr, const CompiledAccess& a,
-                                   std::int64_t at, std::int64_t cycles) const;
+                                   const CompiledAccess::Request& request, std::int64_t at) const;
   [[nodiscard]] static std::int64_t free_entries(const Warp& w, std::int64_t wanted);
   std::int64_t take_credit(std::uint32_t slot, bool is_load, int lines, std::int64_t wanted,
                            Turn& turn);
   memory::Access request_of_run(std::uint32_t slot, const CompiledAccess& a,
                                 const CompiledAccess::Request& request, std::int64_t at,
                                 std::int64_t n, const Turn& turn);
+  std::int64_t count_wavefronts(const memory::Access& access,
+                                const CompiledAccess::Request& request) const;
   void send_loads(std::uint32_t slot, memory::Access& access, bool bypass_l1);
+  memory::System::LoadOutcome load_through_l1(const memory::Access& access);
   static void advance(Warp& w, const Instr& instr, std::int64_t n);
   void note_ready(std::uint32_t slot, std::uint32_t entry, Time ready);
   [[nodiscard]] Time data_ready(std::uint32_t slot, std::uint64_t blocking);
@@ -258,6 +261,8 @@ class Sm {
   void load_known(std::uint32_t slot, std::uint32_t entry, Time ready);
   void data_known(std::uint32_t slot);
   void stores_arrive(std::uint32_t parcel);
+  void acknowledge(const memory::System::Accepted& store);
+  bool stores_acknowledged(std::uint32_t slot, Turn& turn);
   void give_back(event::Credit& credit, Time when, int lines);
   void schedule_wake(std::uint32_t slot, Time at);
   void schedule_wakes(std::uint64_t slots, Time at);
@@ -286,6 +291,7 @@ class Sm {
   event::CycleServer lsu_;
   unit::Duration cycle_;  // of the SM clock, rounded up
   event::Credit line_credit_, store_credit_;
+  bool waits_for_stores_;
   std::vector<Time> load_ready_;  // by warp slot and scoreboard entry, where partial waits need it
   CompiledAccess::Request own_request_;  // scratch of request_at, for shapes not in a table
   // By warp slot; empty until an instruction of this SM accesses shared memory.

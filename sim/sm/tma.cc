@@ -48,6 +48,16 @@ void for_each_piece(const BulkAccess& box, F&& f) {
   }
 }
 
+// A box that would reach beyond its array's end moves down by whole rows, so that boxes side by
+// side in a row, the steps of a product, stay different ones.
+std::int64_t inside(const CompiledBox& c, std::int64_t at) {
+  const std::int64_t beyond = at + c.box.extent() - c.array_bytes;
+  if (beyond <= 0) { return at; }
+  const std::int64_t rows = c.box.rows > 1 ? (beyond + c.box.pitch - 1) / c.box.pitch : 0;
+  const std::int64_t down = std::max(beyond, rows * c.box.pitch);
+  return down <= at ? at - down : at - beyond;
+}
+
 }  // namespace
 
 // The box of a block; with multicast its share of the box of the first block that has the same
@@ -69,7 +79,7 @@ BulkAccess Sm::bulk_access(const Warp& w, const CompiledBox& c) const {
   }
   at %= c.place.wrap;
   at += at < 0 ? c.place.wrap : 0;
-  at = std::min(at, c.array_bytes - c.box.extent());
+  at = inside(c, at);
   BulkAccess a;
   a.array_base = w.launch->array_base[static_cast<std::size_t>(c.place.array)];
   a.array_bytes = c.array_bytes;

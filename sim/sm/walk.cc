@@ -141,11 +141,14 @@ CompiledAccess resolve(const MemoryAccess& a, std::int64_t count, const Surround
   CompiledAccess c;
   c.array = a.array;
   c.width = a.width;
-  c.bypass_l1 = a.bypass_l1;
+  c.bypass_l1 = a.bypass_l1 || a.atomic;
+  c.atomic = a.atomic;
+  c.aggregate = a.aggregate;
   c.random = a.pattern == Pattern::Random;
   c.seed = a.seed;
   c.offset = a.offset;
   c.depth = static_cast<int>(at.trips.size());
+  c.first_lane = at.first_lane;
   const int whole = a.lanes > 0 ? a.lanes : at.warp_size;
   Extent extent = extent_of(a, whole);
   if (a.walk == WalkKind::Strides) {

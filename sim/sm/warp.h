@@ -57,6 +57,10 @@ struct alignas(64) Warp {
   bool credited = false;    // credit for the next load or store has been granted
   std::int32_t block = -1;  // block slot of the SM
   std::int32_t role = 0;
+  // Of stores, where the warp stays until L2 has acknowledged them: on their way to L2, and when
+  // the last of the others is acknowledged.
+  std::uint32_t stores_under_way = 0;
+  Time acknowledged;
   std::int64_t index = 0;  // within its role
   std::uint64_t age = 0;   // order of placement
 

@@ -79,7 +79,8 @@ TEST(SharedThroughput, FollowsTheBandwidthOfTheGpu) {
   EXPECT_NEAR(block_cycles(g, program, 8) / usual, 2, 0.02);
 }
 
-// Global and shared accesses take turns in one load/store unit.
+// Global and shared accesses take turns in one load/store unit, and so do fills of L1: one per
+// line.
 TEST(SharedThroughput, IsSharedWithGlobalLoads) {
   const gpu::GpuSpec g = instant();
   const auto run = [&](Program program) {
@@ -91,7 +92,7 @@ TEST(SharedThroughput, IsSharedWithGlobalLoads) {
   global.access.walk = kernel::WalkKind::Everyone;
   const auto c = run({global, column(128, 50), wait(), wait_shared()});
   EXPECT_EQ(c.shared_busy, 8 * 50 * 32);
-  EXPECT_EQ(c.lsu_busy, c.shared_busy + 8 * 50);
+  EXPECT_EQ(c.lsu_busy, c.shared_busy + 8 * 50 + 50);
 }
 
 TEST(SharedStalls, WaitingForDataIsShortScoreboard) {

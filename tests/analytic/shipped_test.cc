@@ -67,10 +67,11 @@ TEST(Shipped, AStreamFillsThePins) {
     SCOPED_TRACE(entry.name);
     const auto g = shipped(entry.name);
     ASSERT_TRUE(g);
-    const std::int64_t blocks = 48 * g->sms(), bytes = blocks * 256 * 16;
+    const std::int64_t blocks = 128 * g->sms(), bytes = blocks * 256 * 16;
     Op op = load(0, 16, 1, true);
-    op.access.strides = {.block_x = 256 * 16, .warp = 32 * 16};
-    const auto k = kernel_of({op, wait()}, blocks, 256, {{"x", unit::Bytes{bytes}}});
+    op.access.strides = {.block_x = 256 * 16, .warp = g->sm.warp_size * 16};
+    auto k = kernel_of({op, wait()}, blocks, 256, {{"x", unit::Bytes{bytes}}});
+    k.roles[0].warps = 256 / g->sm.warp_size;
     const double seconds = unit::seconds(run_alone(*g, k).time() - g->hbm.latency);
     const auto most = static_cast<double>(g->sustained_bandwidth().count());
     EXPECT_LE(static_cast<double>(bytes) / seconds, 1.01 * most);

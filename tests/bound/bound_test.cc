@@ -184,7 +184,23 @@ TEST(Work, StridesThatOverlapAreNotCountedTwice) {
   EXPECT_EQ(count_work(kernel_of({op}), specs::h100()).arrays[0].unique_loaded, 1056 * 4096);
   op.access.strides
       .block_x = 512;  // blocks shifted by one warp's width: nearly everything is shared
-  EXPECT_EQ(count_work(kernel_of({op}), specs::h100()).arrays[0].unique_loaded, 1056 * 512);
+  EXPECT_EQ(count_work(kernel_of({op}), specs::h100()).arrays[0].unique_loaded, (1056 + 7) * 512);
+}
+
+// Four elements of 8 B of each thread: the loads behind each other fill the gaps that each leaves.
+TEST(Work, LoadsOfNeighbouringElementsCoverTheArray) {
+  Op op = load(0, 8, 4);
+  op.access.pattern = Pattern::Strided;
+  op.access.walk = kernel::WalkKind::Strides;
+  op.access.stride = 32;
+  op.access.strides.block_x = 4 * 1024;
+  op.access.strides.warp = 1024;
+  op.access.strides.count = 8;
+  const auto k = kernel_of({op}, 8, 128);
+  EXPECT_EQ(count_work(k, specs::h100()).accesses[0].unique_bytes, 8 * 4 * 1024);
+  kernel::Kernel gaps = k;
+  gaps.roles[0].program[0].count = 2;
+  EXPECT_EQ(count_work(gaps, specs::h100()).accesses[0].unique_bytes, 16 * 32 * 4 * 8);
 }
 
 TEST(Work, ReadsOfWhatTheKernelMayHaveWrittenAreNotCompulsory) {

@@ -96,6 +96,15 @@ TEST(GemmLaws, L2ReadsAreTileArithmetic) {
   }
 }
 
+// Tiles that reach beyond the matrices still read all of them, at every step of K.
+TEST(GemmLaws, EdgeTilesLeaveNothingOut) {
+  const auto c = drive(product({{{"m", 320}, {"n", 448}, {"k", 512}},
+                                {{"b_layout", "nk"}},
+                                {{"tile", {128, 128}}, {"cluster", {1}}}}))
+                     .total();
+  EXPECT_EQ(c.dram_read_bytes, (320 * 512 + 512 * 448) * 2);
+}
+
 TEST(GemmLaws, FlopsAreThoseOfWholeTiles) {
   const auto s = product({{{"m", 16}, {"n", 1024}, {"k", 512}}, {}, {{"tile", {64, 128}}}});
   const auto c = drive(s).total();

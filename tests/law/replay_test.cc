@@ -79,6 +79,28 @@ TEST(Replay, AgreesOnRandomSequencesOfLaunches) {
   EXPECT_GT(replayed, kSequences * kLaunches / 4);
 }
 
+// The same where every GPC has an L2 of its own above a memory-side cache.
+TEST(Replay, AgreesWithPrivateL2s) {
+  constexpr int kSequences = 20;
+  std::int64_t replayed = 0;
+  double with = 0;
+  double without = 0;
+  for (std::uint64_t seed = 0; seed < kSequences; ++seed) {
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    scenario::Scenario s = random_sequence(seed);
+    s.gpu.l2.latency_far = s.gpu.l2.latency_near;
+    s.gpu.memory_side = {16_MiB, unit::Bandwidth{600'000'000'000}, 220_ns};
+    s.gpu.store_acknowledgement.latency = 150_ns;
+    const ReplayPair pair(s);
+    pair.expect_agreement(draws_addresses(s) ? 6 : 0.5 + spread_pct(pair.all));
+    replayed += pair.replayed();
+    with += static_cast<double>(pair.some.kernel_time().count());
+    without += static_cast<double>(pair.all.kernel_time().count());
+  }
+  EXPECT_NEAR(with / without, 1, 0.005);
+  EXPECT_GT(replayed, kSequences * kLaunches / 4);
+}
+
 // Every launch has a page or a few of its own, near to some SMs and far from others: an earlier
 // launch stands for it only if its pages lie in the same partitions. Which units meet in a
 // channel is luck that an earlier launch does not share, and with many pages it matters.

@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
+#include <bit>
 #include <map>
 
 #include "memory/l2.h"
@@ -129,6 +131,73 @@ TEST(L2, TheCensusCountsLinesOnce) {
   EXPECT_EQ(census[0].lines, 4 * 5);
   EXPECT_EQ(census[1].lines, 6 * 5);
   EXPECT_EQ(l2.lines(), 10 * (4 + 3));
+}
+
+// Pages that go round the sets fill them evenly; of scattered ones some sets get too many long
+// before the cache is full.
+TEST(L2Directory, ScatteredPagesDoNotFillItEvenly) {
+  constexpr std::int64_t kPages = 4096;
+  const auto kept = [](L2Directory::Sets sets, std::int64_t pages) {
+    L2Directory cache(kPages * kLinesPerPage, 1, sets);
+    for (std::int64_t page = 0; page < pages; ++page) {
+      cache.restore({page, {~0ULL, ~0ULL}, {0, 0}});
+    }
+    return static_cast<double>(cache.lines()) / static_cast<double>(pages * kLinesPerPage);
+  };
+  constexpr auto kScattered = L2Directory::Sets::Scattered;
+  EXPECT_EQ(kept(L2Directory::Sets::InTurn, kPages), 1);
+  EXPECT_GT(kept(kScattered, kPages / 2), 0.99);
+  EXPECT_LT(kept(kScattered, kPages * 85 / 100), 0.98);
+  EXPECT_LT(kept(kScattered, kPages), 0.93);
+}
+
+TEST(L2Directory, CleaningReportsEveryDirtySectorOnce) {
+  L2Directory l2(1 << 12);
+  std::int64_t dirty = 0;
+  for (std::int64_t page = 0; page < 40; ++page) {
+    const std::uint64_t bits = 0x0f0fULL << page;
+    l2.restore({page, {bits, bits}, {page % 3 == 0 ? bits : 0, 0}});
+    dirty += page % 3 == 0 ? std::popcount(bits) : 0;
+  }
+  ASSERT_EQ(l2.dirty_sectors(), dirty);
+  const std::int64_t lines = l2.lines();
+  std::int64_t reported = 0;
+  const auto count = [&](std::int64_t page, const Sectors& sectors) {
+    EXPECT_EQ(page % 3, 0);
+    reported += sectors_of(sectors);
+  };
+  l2.clean(count);
+  EXPECT_EQ(reported, dirty);
+  EXPECT_EQ(l2.dirty_sectors(), 0);
+  EXPECT_EQ(l2.lines(), lines);
+  l2.clean(count);
+  EXPECT_EQ(reported, dirty);
+}
+
+// The cache beyond private partitions is the home of all pages; a line that several hold counts
+// once, and what a snapshot has goes back to where it was.
+TEST(L2, PrivatePartitionsHaveOneHomeBeyondThem) {
+  const auto fill = [](L2& l2) {
+    for (const std::uint64_t side : std::array<std::uint64_t, 3>{0, 2, l2.memory_side()}) {
+      l2.partition(side).restore({7, {side == 2 ? 0xffULL : 0x0fULL, 0}, {0, 0}});
+    }
+  };
+  L2 l2(4096, 3, 8192);
+  ASSERT_TRUE(l2.has_memory_side());
+  EXPECT_EQ(l2.partitions(), 4U);
+  EXPECT_EQ(l2.capacity_lines(), 4096 + 8192);
+  fill(l2);
+  for (std::int64_t page = 0; page < 100; ++page) {
+    EXPECT_EQ(l2.home_of(page), l2.memory_side());
+    EXPECT_EQ(l2.home_for(2, page), 2U);
+  }
+  EXPECT_EQ(l2.lines(), 1 + 2 + 1);
+  EXPECT_EQ(l2.census({{0, 10}})[0].lines, 2);
+  L2 copy(4096, 3, 8192);
+  for (const L2::PageState& state : l2.pages_within({{0, 10}})) { copy.restore(state); }
+  for (std::uint64_t side = 0; side < 4; ++side) {
+    EXPECT_EQ(copy.partition(side).held(7), l2.partition(side).held(7)) << side;
+  }
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 #include <list>
 #include <map>
 #include <random>
+#include <set>
 
 #include "memory/l1.h"
 #include "memory/l2_directory.h"
@@ -129,64 +130,73 @@ TEST(L2, RandomLinesHitAsOftenAsTheRangeFits) {
 TEST(L1, IsAMapWhereNothingIsEvicted) {
   std::mt19937_64 random(3);
   constexpr std::int64_t kSets = 64;
-  L1 l1(kSets * 16, 16, 5);
+  L1 l1({.lines = kSets * 16, .ways = 16, .age = Duration{1}}, 5);
 
-  struct Known {
-    std::uint8_t valid = 0, pending = 0;
-    std::uint32_t request = kNoRequest;
+  struct Fill {
+    std::int64_t line;
+    std::uint8_t sectors;
     std::int64_t due = INT64_MAX;
   };
 
-  std::map<std::int64_t, Known> map;
-  std::uint32_t next_request = 0;
-  std::vector<std::pair<std::int64_t, std::uint32_t>> under_way;
+  std::map<std::uint32_t, Fill> sent;  // by request
+  std::vector<std::uint32_t> under_way, waits_for;
+  std::map<std::int64_t, std::vector<std::uint32_t>> of_line;
   int seen_ready = 0;
-  for (std::int64_t now = 0; now < 200'000; ++now) {
+  for (std::int64_t now = 0; now < 100'000; ++now) {
     const auto line = static_cast<std::int64_t>(random() % 200);  // of 1024: no set overflows
     if (random() % 3 == 0 && !under_way.empty()) {
       const std::size_t which = random() % under_way.size();
-      const auto [filled, request] = under_way[which];
+      Fill& f = sent[under_way[which]];
+      f.due = now + static_cast<std::int64_t>(random() % 2000);
+      l1.due(f.line, under_way[which], Time{f.due});
       under_way.erase(under_way.begin() + static_cast<std::ptrdiff_t>(which));
-      const auto due = now + static_cast<std::int64_t>(random() % 2000);
-      l1.due(filled, request, Time{due});
-      Known& k = map[filled];
-      if (k.request == request) {
-        k.due = due;
-        k.request = kNoRequest;
-      }
       continue;
     }
+    if (random() % 2000 == 0) {  // nothing lasts for ever
+      l1.invalidate(), of_line.clear(), under_way.clear();
+    }
     const auto wanted = static_cast<std::uint8_t>(1 + random() % 15);
-    Known& k = map[line];
-    if (k.due <= now) { k = {static_cast<std::uint8_t>(k.valid | k.pending)}; }
-    const L1::Lookup found = l1.find(line, wanted, Time{now});
-    ASSERT_EQ(found.hit, wanted & k.valid);
-    ASSERT_EQ(found.pending, wanted & k.pending);
-    ASSERT_EQ(found.miss, wanted & ~(k.valid | k.pending));
-    if (found.pending != 0) {
-      ASSERT_EQ(found.request, k.request);
-      if (k.request == kNoRequest) {
-        ASSERT_EQ(found.ready, Time{k.due});
-        ++seen_ready;
+    std::uint8_t valid = 0, pending = 0;
+    std::int64_t ready = 0;
+    std::set<std::uint32_t> unknown;
+    for (const std::uint32_t request : of_line[line]) {
+      const Fill& f = sent[request];
+      (f.due <= now ? valid : pending) |= f.sectors;
+      if (f.due <= now || (f.sectors & wanted) == 0) { continue; }
+      if (f.due == INT64_MAX) {
+        unknown.insert(request);
+      } else {
+        ready = std::max(ready, f.due);
       }
     }
+    waits_for.clear();
+    const L1::Lookup found = l1.find(line, wanted, Time{now}, waits_for);
+    ASSERT_EQ(found.hit, wanted & valid);
+    ASSERT_EQ(found.pending, wanted & pending);
+    ASSERT_EQ(found.miss, wanted & ~(valid | pending));
+    ASSERT_EQ(std::set<std::uint32_t>(waits_for.begin(), waits_for.end()), unknown);
+    ASSERT_EQ(found.ready, Time{ready});
+    seen_ready += ready > 0 ? 1 : 0;
     if (found.miss == 0) { continue; }
-    const std::uint32_t request = next_request++;
+    ASSERT_GE(found.way, 0);
+    const auto request = static_cast<std::uint32_t>(sent.size());
+    sent[request] = {line, found.miss};
+    of_line[line].push_back(request);
+    under_way.push_back(request);
     l1.await(found, request);
-    under_way.emplace_back(line, request);
-    if (k.pending == 0) { k = {k.valid, found.miss, request}; }
   }
   EXPECT_GT(seen_ready, 1000);
 }
 
 TEST(L1, ForgetsEverythingWhenAKernelStarts) {
-  L1 l1(512, 4, 1);
+  L1 l1({.lines = 512, .ways = 4, .age = Duration{1}}, 1);
+  std::vector<std::uint32_t> fills;
   for (int round = 0; round < 70'000; ++round) {  // more rounds than marks of 16 bits
-    const L1::Lookup first = l1.find(7, 15, Time{round});
+    const L1::Lookup first = l1.find(7, 15, Time{round}, fills);
     ASSERT_EQ(first.miss, 15) << round;
     l1.await(first, 1);
     l1.due(7, 1, Time{round});
-    ASSERT_EQ(l1.find(7, 15, Time{round}).hit, 15) << round;
+    ASSERT_EQ(l1.find(7, 15, Time{round}, fills).hit, 15) << round;
     l1.invalidate();
   }
 }

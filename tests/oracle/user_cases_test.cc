@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Launches that people asked about (user_cases.yaml): every row must come out as stated, on every
-// GPU that it names. cases/*.yaml are those that need a simulation.
+// GPU that it names. cases/*.yaml are those that need a simulation (cases/full/*.yaml a longer
+// one).
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cctype>
 #include <filesystem>
+#include <fstream>
 
 #include "config/load.h"
 #include "config/reader.h"
@@ -12,8 +15,7 @@
 #include "gpu/architecture.h"
 #include "gpu/catalog.h"
 #include "occupancy/occupancy.h"
-#include "run/run.h"
-#include "scenario/load.h"
+#include "simulated_cases.h"
 
 namespace wavetail {
 namespace {
@@ -215,23 +217,27 @@ TEST(UserCases, HaveOrigins) {
   }
 }
 
-TEST(UserCases, SimulatedOnesMeetWhatTheyExpect) {
-  int found = 0;
-  for (const auto& entry : fs::directory_iterator(kFolder + "/cases")) {
-    Diagnostics diagnostics;
-    const scenario::LoadOptions options{
-        {}, {}, {std::string(WAVETAIL_SOURCE_DIR) + "/configs/gpu"}};
-    const auto study = scenario::load_study(entry.path().string(), options, diagnostics);
-    ASSERT_TRUE(study) << diagnostics.render();
-    const auto result = run::run_study(*study, {});
-    ASSERT_FALSE(result.expect.empty()) << entry.path();
-    for (const auto& e : result.expect) {
-      EXPECT_EQ(e.verdict, result::Verdict::Passed)
-          << entry.path() << " " << e.path << ": " << e.got;
-    }
-    ++found;
+class SimulatedCase : public testing::TestWithParam<std::string> {};
+
+TEST_P(SimulatedCase, MeetsWhatItExpects) { meets_what_it_expects(GetParam()); }
+
+INSTANTIATE_TEST_SUITE_P(Cases, SimulatedCase, testing::ValuesIn(simulated_cases("cases")),
+                         case_name);
+
+// Every scenario says on its first line which case it is and where that comes from.
+TEST(UserCases, SimulatedOnesSayTheirOrigin) {
+  std::vector<std::string> files = simulated_cases("cases");
+  for (const std::string& file : simulated_cases("cases/full")) { files.push_back(file); }
+  for (const std::string& file : files) {
+    std::ifstream text(file);
+    std::string first;
+    std::getline(text, first);
+    std::string id = fs::path(file).stem().string();
+    id = id.substr(0, id.find('-', id.find('-') + 1));  // mem-12-b200 is of MEM-12
+    std::transform(id.begin(), id.end(), id.begin(),
+                   [](unsigned char c) { return std::toupper(c); });
+    EXPECT_EQ(first.rfind("# " + id + " (github ", 0), 0U) << file;
   }
-  EXPECT_GE(found, 2);
 }
 
 }  // namespace

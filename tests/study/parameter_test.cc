@@ -26,10 +26,10 @@ TEST(Parameter, BeginsAtTheFilesValueWithinItsRange) {
   const Parameter p = read({"hbm.read_to_write"}).at(0);
   EXPECT_EQ(p.path, "gpu.hbm.read_to_write");
   EXPECT_EQ(p.unit, "ns");
-  EXPECT_EQ(p.start, "12.5 ns");
-  EXPECT_EQ(p.variable.start, 12.5);
-  EXPECT_EQ(p.variable.low, 10);
-  EXPECT_EQ(p.variable.high, 15);
+  EXPECT_EQ(p.start, "22 ns");
+  EXPECT_EQ(p.variable.start, 22);
+  EXPECT_EQ(p.variable.low, 12);
+  EXPECT_EQ(p.variable.high, 40);
 }
 
 TEST(Parameter, WithoutARangeItMayHalveAndDoubleAsFarAsIsAllowed) {

@@ -32,10 +32,14 @@ inline scenario::LoadOptions shipped() {
   return {.sets = {}, .gpu = {}, .folders = {std::string(WAVETAIL_SOURCE_DIR) + "/configs/gpu"}};
 }
 
-inline gpu::GpuSpec shipped_gpu(const std::string& name) {
+// With settings as on the command line ("gpu.hbm.bandwidth=x2").
+inline gpu::GpuSpec shipped_gpu(const std::string& name, std::vector<std::string> sets = {}) {
   config::Diagnostics diagnostics;
+  scenario::LoadOptions options = shipped();
+  options.sets = std::move(sets);
   auto spec = scenario::load_gpu(
-      std::string(WAVETAIL_SOURCE_DIR) + "/configs/gpu/" + name + ".yaml", shipped(), diagnostics);
+      std::string(WAVETAIL_SOURCE_DIR) + "/configs/gpu/" + name + ".yaml", options, diagnostics);
+  EXPECT_TRUE(spec) << diagnostics.render();
   return *spec;
 }
 
@@ -64,13 +68,17 @@ struct Ran {
   }
 };
 
-inline Ran ran(const std::string& gpu, const std::string& kind, const std::string& params,
-               const std::string& metric, const std::string& unit, const std::string& notes = "") {
-  Ran r{plan_of(row(gpu, kind, params, metric, unit, notes), shipped_gpu(gpu)), {}};
+inline Ran ran(const Measurement& row, const gpu::GpuSpec& gpu) {
+  Ran r{plan_of(row, gpu), {}};
   r.happened = run::simulate(
       r.plan.scenario, [](std::int64_t, result::Outcome&) { return std::optional<std::string>(); });
   EXPECT_EQ(r.happened.outcome, result::Outcome::Complete) << r.happened.message;
   return r;
+}
+
+inline Ran ran(const std::string& gpu, const std::string& kind, const std::string& params,
+               const std::string& metric, const std::string& unit, const std::string& notes = "") {
+  return ran(row(gpu, kind, params, metric, unit, notes), shipped_gpu(gpu));
 }
 
 inline Validation predict(const std::vector<Measurement>& rows, int jobs = 1) {

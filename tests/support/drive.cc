@@ -88,6 +88,8 @@ std::string text_of(const result::Counters& c) {
                                c.dram_write_bytes,
                                c.l2_fill_bytes,
                                c.l2_writeback_bytes,
+                               c.memory_side_sectors,
+                               c.memory_side_hit_sectors,
                                c.latency_ps_sum,
                                c.latency_bytes,
                                c.blocks,

@@ -37,8 +37,10 @@ void set_sms(gpu::GpuSpec& g, Dice& dice) {
 
 void set_caches(gpu::GpuSpec& g, Dice& dice) {
   g.l1.ways = dice.pick<std::int64_t>({1, 2, 3, 4, 16, 64});
+  g.l1.age = Cycles{dice.pick<std::int64_t>({1, 1000, 1000000})};
   g.l1.bandwidth = BytesPerCycle{dice.pick<std::int64_t>({32'000, 64'000, 128'000, 37'500})};
-  g.l1.tags_per_cycle = dice.between(1, 4);
+  g.l1.tag_banks = dice.pick<std::int64_t>({1, 2, 4, 64});
+  g.l1.pending = dice.pick<double>({0.001, 0.125, 1});
   g.l1.in_flight_lines = dice.pick<std::int64_t>({1, 3, 40, 512});
   g.l1.store_lines = dice.pick<std::int64_t>({1, 5, 64});
   g.l1.queue = Cycles{dice.between(1, 64)};
@@ -49,6 +51,7 @@ void set_caches(gpu::GpuSpec& g, Dice& dice) {
   g.l2.partitions = dice.between(1, 2);
   g.l2.slices = dice.pick<std::int64_t>({1, 3, 7, 8, 11, 24});
   g.l2.slice_bandwidth = BytesPerCycle{dice.between(16, 64) * 1000};
+  g.l2.atomic = Cycles{dice.between(1, 4)};
   g.l2.latency_near = ns(dice.between(60, 200));
   g.l2.latency_far = g.l2.latency_near + ns(dice.between(0, 100));
 }
@@ -64,6 +67,20 @@ void set_hbm(gpu::GpuSpec& g, Dice& dice) {
   g.hbm.read_to_write = ns(dice.between(0, 30));
   g.hbm.write_to_read = ns(dice.between(0, 30));
   g.hbm.row_access = ns(dice.between(0, 20));
+}
+
+// What only some GPUs have. Private L2s, one per GPC or for several, lie above a cache that may be
+// smaller than they are.
+void set_optional_parts(gpu::GpuSpec& g, Dice& dice) {
+  if (dice.one_in(3)) { g.store_acknowledgement.latency = ns(dice.between(1, 300)); }
+  if (dice.one_in(3)) { g.address_unit.lanes = dice.pick<std::int64_t>({1, 4, 16, 64}); }
+  if (!dice.one_in(3)) { return; }
+  g.l2.partitions = dice.between(1, static_cast<std::int64_t>(g.gpcs.size()));
+  g.l2.latency_far = g.l2.latency_near;
+  const std::int64_t beyond = (g.hbm.latency - g.l2.latency_near).count() / 1000;
+  g.memory_side.latency = g.l2.latency_near + ns(dice.between(1, beyond - 1));
+  g.memory_side.capacity = Bytes{128 * dice.pick<std::int64_t>({1, 600, 8192, 100'000})};
+  g.memory_side.bandwidth = unit::Bandwidth{g.hbm.bandwidth.count() * dice.between(1, 4)};
 }
 
 void set_launch(gpu::GpuSpec& g, Dice& dice) {
@@ -103,6 +120,8 @@ gpu::GpuSpec random_gpu(Dice& dice, GpuKind kind) {
   g.shared_memory.bandwidth = BytesPerCycle{
       dice.pick<std::int64_t>({32'000, 64'000, 128'000, 256'000, 37'500})};
   g.architecture = dice.one_in(3) ? "sm_75" : "sm_90";  // Turing merges passes of loads
+  Dice more(static_cast<std::uint64_t>(g.clock.sm.count()));
+  set_optional_parts(g, more);
   return g;
 }
 

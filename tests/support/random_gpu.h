@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Dice with a seed, and GPUs made with them: one to three GPCs, counts of channels and slices that
-// are no powers of two, one or two L2 partitions, caches of a few pages.
+// are no powers of two, one or two L2 partitions, caches of a few pages, private L2s with a
+// memory-side cache below, warps that stay for their stores,
+// addresses that are taken lane by lane.
 #pragma once
 
 #include <cstdint>

@@ -16,8 +16,10 @@ inline void set_h100_memory(gpu::GpuSpec& g) {
   g.l1.line = 128_B;
   g.l1.sector = 32_B;
   g.l1.ways = 4;
+  g.l1.age = 16384_cycles;
   g.l1.bandwidth = unit::BytesPerCycle{128'000};
-  g.l1.tags_per_cycle = 1;
+  g.l1.tag_banks = 1;
+  g.l1.pending = 0.25;
   g.l1.in_flight_lines = 512;
   g.l1.store_lines = 64;
   g.l1.queue = 64_cycles;
@@ -27,6 +29,7 @@ inline void set_h100_memory(gpu::GpuSpec& g) {
   g.l2.partitions = 2;
   g.l2.slices = 80;
   g.l2.slice_bandwidth = unit::BytesPerCycle{64'000};
+  g.l2.atomic = 1_cycles;
   g.l2.latency_near = 140_ns;
   g.l2.latency_far = 220_ns;
   g.hbm.stacks = 5;

@@ -41,6 +41,7 @@ Plan time_per_load(std::int64_t bytes, std::int64_t operations, const gpu::GpuSp
   kernels.push_back(chase(many).back());
   append(kernels[1], operations);
   append(kernels[2], operations);
+  for (kernel::Kernel& k : kernels) { k.carveout = unit::Bytes{0}; }
   kernels[1].name = "short";
   kernels[2].name = "long";
   const auto loads = static_cast<double>(many - few);
@@ -160,7 +161,7 @@ Plan latency_plan(Params& params, const gpu::GpuSpec& gpu) {
   const std::int64_t bytes = level == "L1"            ? 16 * kKiB
                              : level == "L2"          ? 8 * gpu.sm.unified_l1.count()
                              : level == "L2 4MB ldcg" ? 4 * kKiB * kKiB
-                                                      : 4 * gpu.l2.capacity.count();
+                                                      : 4 * gpu.cached().count();
   return time_per_load(bytes, moves, gpu);
 }
 

@@ -125,7 +125,7 @@ Plan memory_path_plan(Params& params, const gpu::GpuSpec& gpu) {
     throw Unmapped(fmt::format("a stage of {} B is no multiple of the {} B that a block copies",
                                p.stage_bytes, kBlock * kWidth));
   }
-  if (set <= 2 * gpu.l2.capacity.count()) {
+  if (set <= 2 * gpu.cached().count()) {
     throw Unmapped("working_set is no larger than twice L2: what of it stays there is not stated");
   }
   p.tiles = set / gpu.sms() / p.stage_bytes;

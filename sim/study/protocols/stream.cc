@@ -4,6 +4,7 @@
 // store of a thread. In gpu-stream the arrays are gigabytes and a launch finds nothing of them in
 // L2; in gpu-l2-stream thread i handles element i mod array_elems, again and again.
 #include <algorithm>
+#include <numeric>
 
 #include "study/protocols/all.h"
 #include "study/protocols/stream_kernel.h"
@@ -29,6 +30,14 @@ Plan bandwidth_of(const StreamKernel& s, std::int64_t grid, std::int64_t blocks_
           [=](const run::Happened& h) { return bytes / run.seconds(h); }, gpu.sms()};
 }
 
+// Where L2s are private, blocks fall to them in turn, and in each round through the array to others
+// than before: so many rounds until each has seen all of it.
+double rounds_to_settle(const StreamKernel& s, const gpu::GpuSpec& gpu) {
+  if (gpu.memory_side.capacity.count() == 0) { return 2; }
+  const std::int64_t turn = gpu.l2.partitions * s.block;
+  return std::max(2.0, static_cast<double>(turn / std::gcd(turn, s.elements)));
+}
+
 }  // namespace
 
 Plan stream_plan(Params& params, const gpu::GpuSpec& gpu) {
@@ -47,8 +56,9 @@ Plan l2_stream_plan(Params& params, const gpu::GpuSpec& gpu) {
   params.ignore({"total_elems"});
   const std::int64_t grid = params.count("grid"), blocks = params.count("blocks_per_sm");
   const auto footprint = static_cast<double>(s.elements * s.streams() * s.element);
-  const auto capacity = static_cast<double>(gpu.l2.capacity.count());
-  return bandwidth_of(s, grid, blocks, std::min(2 * footprint, 1.5 * capacity), gpu);
+  const auto capacity = static_cast<double>(gpu.cached().count());
+  const double settle = std::min(rounds_to_settle(s, gpu) * footprint, 1.5 * capacity);
+  return bandwidth_of(s, grid, blocks, settle, gpu);
 }
 
 }  // namespace wavetail::study
