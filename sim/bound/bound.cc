@@ -78,6 +78,32 @@ void l2(const Launch& l, Chain& chain) {
                  .us = std::max(in_us, out_us)});
 }
 
+// Every slice does one operation of an atomic at a time, and one address lies in one slice. What
+// returns nothing may still be on its way when the last block ends: as many as an SM may have.
+void atomics(const Launch& l, Chain& chain) {
+  if (l.gpu.memory_side.capacity.count() > 0) { return; }  // not done in L2's slices
+  double all = 0, on_one = 0, unreturned = 0;
+  for (const auto& a : l.work.accesses) {
+    if (!a.atomic) { continue; }
+    all += a.operations;
+    on_one = std::max(on_one, a.on_one_address);
+    if (a.store && a.requests > 0) { unreturned = std::max(unreturned, a.operations / a.requests); }
+  }
+  const double late = unreturned * std::min(l.sms, l.blocks) *
+                      static_cast<double>(l.gpu.l1.store_lines);
+  const double slices = static_cast<double>(l.gpu.l2.slices);
+  const double operations = std::max((all - late) / slices, on_one - late);
+  if (operations <= 0) { return; }
+  const double hertz = static_cast<double>(l.gpu.clock.l2.count());
+  const double cycles = static_cast<double>(l.gpu.l2.atomic.count());
+  chain.ceiling(
+      {.name = "atomics",
+       .title = "L2 atomics",
+       .formula = "operations of the fullest slice x cycles each / L2 clock",
+       .inputs = fmt::format("{:.0f} x {:.0f} / {:.0f} MHz", operations, cycles, hertz * 1e-6),
+       .us = operations * cycles / hertz * 1e6});
+}
+
 double sm_cycles_ns(const gpu::GpuSpec& gpu, unit::Cycles c) {
   return static_cast<double>(c.count()) * 1e9 / static_cast<double>(gpu.sm_clock().count());
 }
@@ -299,6 +325,7 @@ result::Bound bound_of(const kernel::Kernel& kernel, const gpu::GpuSpec& gpu,
   tile_facts(l, chain);
   dram(l, chain);
   l2(l, chain);
+  atomics(l, chain);
   issue(l, chain);
   pipes(l, chain);
   shared(l, chain);

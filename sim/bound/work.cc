@@ -237,9 +237,29 @@ class Counter {
                                                                : request.distinct_bytes);
     w.every_byte_once = (first || w.every_byte_once) &&
                         whole_units(op, request, place, gpu_.l1.sector);
-    w.through_l1 = !w.store && !a.bypass_l1;
+    w.through_l1 = !w.store && !a.bypass_l1 && !a.atomic;
+    if (a.atomic) { atomics(w, op, request, n); }
     w.whole_bursts = (first || w.whole_bursts) && whole_units(op, request, place, gpu_.hbm.burst);
     cover(index, op, request, place);
+  }
+
+  // Lanes with one address are one operation or one each; the address of a broadcast that never
+  // moves is that of all warps.
+  void atomics(AccessWork& w, const Op& op, const Request& r, double requests) const {
+    const kernel::MemoryAccess& a = op.access;
+    const bool one = a.pattern == kernel::Pattern::Broadcast;
+    const double each = one && !a.aggregate ? r.lanes : r.sectors;
+    const kernel::Strides& s = a.strides;
+    const bool moves = std::any_of(s.loop.begin(), s.loop.end(), [](auto n) { return n != 0; }) ||
+                       s.block_x != 0 || s.block_y != 0 || s.block_z != 0 || s.warp != 0 ||
+                       s.count != 0;
+    w.atomic = true;
+    w.operations += requests * each;
+    const bool alone = kernel_.arrays.at(static_cast<std::size_t>(a.array)).bytes.count() <=
+                       a.width;
+    if (alone || (one && a.walk == kernel::WalkKind::Strides && !moves)) {
+      w.on_one_address += requests * each;
+    }
   }
 
   void cover(std::size_t index, const Op& op, const Request& r, const Place& place) {

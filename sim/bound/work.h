@@ -30,6 +30,9 @@ struct AccessWork {
   bool every_byte_once = false;  // no sector of it is touched by two requests of the launch
   bool whole_bursts = false;     // ... and each request covers whole DRAM bursts
   bool through_l1 = false;       // looks into L1
+  bool atomic = false;
+  double operations = 0;      // of atomics, at least, over all sectors
+  double on_one_address = 0;  // those of them that are on one address for certain
 };
 
 // One box of a TMA op, over the whole launch.

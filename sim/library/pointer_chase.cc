@@ -51,12 +51,13 @@ std::vector<Mistake> make(const Arguments& arguments, const gpu::GpuSpec& gpu,
                                          round_up(std::max<std::int64_t>(lines, 4096), lines));
   const std::int64_t step = far_step(lines) * line;
   const kernel::Array set{v.array("x"), unit::Bytes{bytes}};
-  constexpr std::int64_t kWarps = 32;
+  const std::int64_t warps = std::min<std::int64_t>(
+      32, gpu.sm.max_threads_per_block / gpu.sm.warp_size);
 
   Listing warm;
   warm.prologue(1);
-  visit_all(warm, lines, step, kWarps);
-  kernel::Kernel first = plain_kernel(gpu, {1, 1, 1}, kWarps * gpu.sm.warp_size, 56,
+  visit_all(warm, lines, step, warps);
+  kernel::Kernel first = plain_kernel(gpu, {1, 1, 1}, warps * gpu.sm.warp_size, 56,
                                       std::move(warm));
   first.name = "warm";
   first.arrays = {set};

@@ -23,10 +23,29 @@ void System::atomic(const Access& access) {
   send(new_request(access), out.end + timing_.to_l2, 1, SmNotice::LoadsArrive);
 }
 
+// Calls f(all sectors of the line, what an operation takes on each) for every line of the atomic
+// that lies in the page.
+template <class F>
+void System::for_each_line(const Request& r, std::int64_t page, F&& f) const {
+  for (std::size_t i = 0; i < static_cast<std::size_t>(r.shape->lines); ++i) {
+    const std::int64_t line = r.base_line + r.shape->delta[i];
+    if (line / kLinesPerPage != page) { continue; }
+    Sectors sectors{};
+    sectors[static_cast<std::size_t>((line & 31) >> 4)] = 15ULL << (line & 15) * 4;
+    f(sectors, timing_.atomic * r.shape->operations[i]);
+  }
+}
+
 // An atomic on a page, at its home: what is not held is fetched, each sector takes its slice as
-// long as the operations that follow each other on one address, and is dirty.
-void System::update(Time at, const Held& held, const Sectors& touched, int operations,
-                    result::Counters& c, Served& served) {
+// long as its share of the operations, and is dirty.
+void System::update(Time at, const Request& r, std::int64_t page, const Sectors& touched,
+                    Served& served) {
+  if (l2_.has_memory_side()) {
+    update_memory_side(at, r, page, touched, served);
+    return;
+  }
+  result::Counters& c = *r.account->counters;
+  const Held held = hold(page, l2_.home_of(page));
   L2Directory& l2 = l2_.partition(held.side);
   Sectors fetched{};
   for (std::size_t w = 0; w < 2; ++w) {
@@ -39,11 +58,33 @@ void System::update(Time at, const Held& held, const Sectors& touched, int opera
     l2.install(held.frame, static_cast<int>(w), fetched[w] | touched[w], touched[w]);
   }
   forget_copies(held.side, held.page, touched);
-  serve(at, held, touched, fetched, {.joins = false, .sector = timing_.atomic * operations}, c,
-        served);
+  for_each_line(r, page, [&](const Sectors& line, Duration each) {
+    const Sectors wanted{touched[0] & line[0], touched[1] & line[1]};
+    serve(at, held, wanted, {fetched[0] & line[0], fetched[1] & line[1]},
+          {.joins = false, .sector = each}, c, served);
+  });
   const Time room = make_room(at, held, c);
   served.taken = std::max(served.taken, room);
   served.last = std::max(served.last, room);
+}
+
+// Private L2s cannot do it, for the same data may be in several of them: the parts of the
+// memory-side cache in front of the channels do. What they change stays there.
+void System::update_memory_side(Time at, const Request& r, std::int64_t page,
+                                const Sectors& touched, Served& served) {
+  result::Counters& c = *r.account->counters;
+  for_each_line(r, page, [&](const Sectors& line, Duration each) {
+    const std::size_t w = line[0] != 0 ? 0 : 1;
+    const std::int64_t number = page * kLinesPerPage + static_cast<std::int64_t>(w) * 16 +
+                                std::countr_zero(line[w]) / 4;
+    const Piece piece{page, w, touched[w] & line[w], place(number >> chunk_shift_)};
+    const Time there = read_memory_side(at, piece, c);
+    const Time done = channels_[piece.place.channel].read_cached(
+        timing_.channel, there - timing_.from_memory_side, each * std::popcount(piece.sectors));
+    served.taken = std::max(served.taken, done);
+    served.first = std::min(served.first, done + timing_.from_memory_side);
+    served.last = std::max(served.last, done + timing_.from_memory_side);
+  });
 }
 
 // The part of an atomic that lies in one page, for the SM that waits for the old values; `at` and
@@ -53,8 +94,7 @@ void System::update_for(const Request& r, Time at, bool at_home, std::int64_t pa
   const std::uint64_t home = l2_.home_for(side_of_sm_[r.sm], page);
   const Duration further = home != side_of_sm_[r.sm] ? timing_.far_extra : Duration{0};
   Served there;
-  update(at_home ? at : at + further, hold(page, home), touched, r.operations, *r.account->counters,
-         there);
+  update(at_home ? at : at + further, r, page, touched, there);
   served.add(there, further);
 }
 

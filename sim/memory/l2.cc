@@ -64,7 +64,7 @@ std::int64_t L2::dirty_sectors() const {
 void L2::set_aside(std::int64_t lines) {
   const std::uint64_t caches = partitions_.size() - (has_memory_side_ ? 1 : 0);
   for (std::uint64_t n = 0; n < caches; ++n) {
-    partitions_[n].set_aside(lines / static_cast<std::int64_t>(caches));
+    partitions_[n].set_aside(std::min(lines, partitions_[n].capacity_lines() * 3 / 4));
   }
 }
 

@@ -97,7 +97,8 @@ class L2 {
   // The same with clean lines that nobody will ask for.
   void add_unnamed(std::uint64_t side, std::int64_t lines) { partitions_[side].add_unnamed(lines); }
 
-  // So many lines of L2, out of all partitions alike, may be kept for pages named to keep().
+  // So many lines may be kept of pages named to keep(), in every partition, up to three quarters of
+  // it: each may hold copies of all.
   void set_aside(std::int64_t lines);
   // Lines of this range, once they are held, leave only if there are more of the kind than set
   // aside.

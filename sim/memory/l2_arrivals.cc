@@ -103,18 +103,19 @@ void System::serve(Time at, const Held& held, const Sectors& wanted, const Secto
   const int most = l2_.has_memory_side() ? 4 * kLinesPerUnit : kSectorsPerWord;
   const int width = std::min(most, 4 << chunk_shift_);
   const std::uint64_t unit = width == kSectorsPerWord ? ~0ULL : (1ULL << width) - 1;
-  std::int64_t known = INT64_MIN;  // the chunk whose place is known
+  std::int64_t known = INT64_MIN,
+               first = 0;  // the chunk whose place is known; a line, see `single`
   Place where{};
-  std::size_t slice = SIZE_MAX;
-  int waiting = 0;           // sectors for `slice`, in whole halves of lines
-  int asked = 0;             // sectors of them that are wanted
-  std::uint64_t single = 0;  // which of the unit that begins with line `first`, if all are of it
-  std::int64_t first = 0;
+  std::size_t slice = 0;
+  int waiting = 0, asked = 0;  // sectors for `slice`: in whole halves of lines, and wanted ones
+  std::uint64_t single = 0;    // which of the unit that begins with line `first`, if all are of it
   const auto turn = [&] {
     const Duration service = std::max(timing_.slice[static_cast<std::size_t>(waiting)],
                                       use.sector * asked);
-    const auto slot = use.joins && single != 0 ? slices_[slice].read(at, first, single, service)
-                                               : slices_[slice].reserve(at, service);
+    Slice& s = slices_[slice];
+    const auto slot = !use.joins    ? s.change(at, service)
+                      : single != 0 ? s.read(at, first, single, service)
+                                    : s.reserve(at, service);
     served.taken = std::max(served.taken, slot.start);
     waiting = asked = 0;
     return slot.end;
@@ -148,11 +149,8 @@ void System::serve(Time at, const Held& held, const Sectors& wanted, const Secto
       }
       ready = note_fills(l2, held.frame, word * kSectorsPerWord + low, width, missing != 0,
                          (sectors & ~missing) != 0, ready);
-      if (missing != 0) {
-        there(ready);
-      } else {
-        served.last = std::max(served.last, ready);
-      }
+      if (missing != 0) { served.first = std::min(served.first, ready); }
+      served.last = std::max(served.last, ready);
     }
   }
   if (waiting != 0) { there(turn()); }
@@ -269,7 +267,7 @@ void System::load_arrives(std::uint32_t id, const Request& r, int n, bool at_hom
   Served served;
   for_each_page(*r.shape, r.base_line + n * r.line_stride,
                 [&](std::int64_t page, const Sectors& touched) {
-                  if (r.operations != 0) {
+                  if (r.atomic) {
                     update_for(r, at, at_home, page, touched, served);
                   } else {
                     read(at, at_home, side_of_sm_[r.sm], page, touched, c, served);
@@ -312,11 +310,11 @@ Time System::store_arrives(const Request& r, int n, bool far) {
   served.taken = at;
   const std::uint64_t writer = side_of_sm_[r.sm];
   const std::int64_t base_line = r.base_line + n * r.line_stride;
-  const bool words = r.operations == 0 && (r.shape->partial || !partial_.empty());
+  const bool words = !r.atomic && (r.shape->partial || !partial_.empty());
   if (words) { note_words(writer, *r.shape, base_line); }
   for_each_page(*r.shape, base_line, [&](std::int64_t page, const Sectors& touched) {
-    if (r.operations != 0) {
-      update(at, hold(page, l2_.home_for(writer, page)), touched, r.operations, c, served);
+    if (r.atomic) {
+      update(at, r, page, touched, served);
     } else {
       write(at, writer, page, touched, {}, c, served);
     }

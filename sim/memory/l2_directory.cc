@@ -312,6 +312,7 @@ void L2Directory::restore(const PageState& state) {
 void L2Directory::keep(const Range& range) {
   if (range.last <= range.first || (is_kept(range.first) && is_kept(range.last - 1))) { return; }
   kept_.push_back(range);
+  kept_pages_ += range.last - range.first;
   std::sort(kept_.begin(), kept_.end(),
             [](const Range& a, const Range& b) { return a.first < b.first; });
 }
@@ -333,11 +334,14 @@ std::int64_t L2Directory::kept_lines(std::uint32_t set) {
 }
 
 // Before lines of a set have to leave: those that are kept count as used just now, so that they are
-// the last to go. Not if there are too many of them: then they go as all others do.
+// the last to go. Not if a set has more of them than its part of what is set aside, unless that is
+// enough for all that is kept (some sets have more than others), or hardly any room for others:
+// then they go as all others do.
 void L2Directory::renew_kept(std::uint32_t set) {
-  const std::int64_t share = set_aside_ * sets_[set].capacity /
-                             std::max<std::int64_t>(1, capacity_);
-  if (kept_lines(set) > share) { return; }
+  const std::int64_t capacity = sets_[set].capacity;
+  const bool all_fit = kept_pages_ * kLinesPerPage <= set_aside_;
+  const std::int64_t share = set_aside_ * capacity / std::max<std::int64_t>(1, capacity_);
+  if (kept_lines(set) > (all_fit ? capacity * 7 / 8 : share)) { return; }
   for_each_frame_of(set, [&](std::uint32_t frame) {
     const Frame& f = frames_[frame];
     if (!is_kept(f.page)) { return; }

@@ -269,6 +269,7 @@ class L2Directory {
   std::int64_t lines_ = 0, dirty_sectors_ = 0, pages_ = 0;
   std::vector<Range> kept_;     // ascending, apart
   std::int64_t set_aside_ = 0;  // lines
+  std::int64_t kept_pages_ = 0;
   PageTable table_;
   // kSlots of each set, then those of sets with more pages.
   std::vector<Frame> frames_;

@@ -39,6 +39,8 @@ struct Shape {
   std::array<std::uint8_t, kMaxLines> mask{};     // sectors of that line, bit 0 = lowest address
   std::array<std::uint8_t, kMaxLines> covered{};  // those whose 32 bytes are all asked for
   std::array<std::uint32_t, kMaxLines> words{};   // the same of its 4-byte words
+  // Of an atomic: operations that follow each other on the line's busiest address.
+  std::array<std::uint8_t, kMaxLines> operations{};
 };
 
 // `offsets`: byte offset of each active lane from the base address; `misalignment`: base address

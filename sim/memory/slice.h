@@ -15,8 +15,14 @@ class Slice {
  public:
   using Slot = event::Server::Slot;
 
-  // A store, or a read of several pieces.
+  // A read of several pieces.
   Slot reserve(unit::Time at, unit::Duration amount) { return server_.reserve(at, amount); }
+
+  // A store or an atomic: reads behind it do not join those in front of it.
+  Slot change(unit::Time at, unit::Duration amount) {
+    for (Waiting& w : waiting_) { w.unit = -1; }
+    return server_.reserve(at, amount);
+  }
 
   // A read of `sectors` (bits) of the unit that begins with line `unit`, which takes `amount`. If a
   // read that brings them waits in the queue, and its turn is yet to come, both are one.

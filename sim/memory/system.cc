@@ -81,7 +81,7 @@ std::uint32_t System::new_request(const Access& access) {
   r.waits = access.count;
   r.has_extra = false;
   r.steps = access.sequence_step != 0;
-  r.operations = access.operations & 63U;
+  r.atomic = access.atomic;
   if (access.own_shape) { give_own_shape(id, *access.shape); }
   return id;
 }
@@ -224,7 +224,7 @@ void System::send(std::uint32_t id, Time arrives, int count, SmNotice notice) {
   std::int64_t line = r.base_line + r.shape->delta[0];
   for (int n = 0; n < count; ++n, line += r.line_stride) {
     bool goes_far = is_far(r.sm, line);
-    if (goes_far && notice == SmNotice::LoadsArrive && r.operations == 0) {
+    if (goes_far && notice == SmNotice::LoadsArrive && !r.atomic) {
       Sectors first{};
       first[static_cast<std::size_t>((line & 31) >> 4)] = std::uint64_t{r.shape->mask[0]}
                                                           << (line & 15) * 4;

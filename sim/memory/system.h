@@ -62,8 +62,7 @@ struct Access {
   std::uint8_t sequence = 0;       // the SM's own token
   std::uint8_t sequence_step = 1;  // from one access to the next
   std::uint8_t count = 1;
-  // Atomics: operations that follow each other on one address, up to kMostOperations; else 0.
-  std::uint8_t operations = 0;
+  bool atomic = false;
   bool own_shape = false;  // copy the shape: the caller's will change; only for one
   Time issued;             // when the warp issued the first one
   Duration issue_step;     // from one to the next
@@ -73,7 +72,6 @@ struct Access {
 };
 
 inline constexpr int kMaxRun = 8;
-inline constexpr int kMostOperations = 63;
 // The longest time from one access of a run to the next.
 inline constexpr Duration kLongestStep{UINT32_MAX};
 
@@ -218,7 +216,7 @@ class System {
     std::uint8_t waits = 0;      // fills a load still waits for, accesses that have yet to arrive
     bool has_extra : 1 = false;  // goes through L1, or has a shape of its own: see extras_
     bool steps : 1 = true;       // `sequence` counts
-    std::uint8_t operations : 6 = 0;  // of an atomic on one address, else 0
+    bool atomic : 1 = false;
   };
 
   static_assert(sizeof(Request) == 64);
@@ -277,7 +275,7 @@ class System {
 
   // What a slice does with a request.
   struct Use {
-    bool joins = false;  // one that waits for the same sectors (Slice::read)
+    bool joins = false;  // a read: one that waits for the same sectors (Slice::read)
     Duration sector;     // at least that long per sector
   };
 
@@ -290,10 +288,13 @@ class System {
   void note_words(std::uint64_t writer, const Shape& shape, std::int64_t base_line);
   void write(Time at, std::uint64_t writer, std::int64_t page, const Sectors& touched,
              const Sectors& partly, result::Counters& counters, Served& served);
-  void update(Time at, const Held& held, const Sectors& touched, int operations,
-              result::Counters& counters, Served& served);
+  void update(Time at, const Request& r, std::int64_t page, const Sectors& touched, Served& served);
   void update_for(const Request& r, Time at, bool at_home, std::int64_t page,
                   const Sectors& touched, Served& served);
+  template <class F>
+  void for_each_line(const Request& r, std::int64_t page, F&& f) const;
+  void update_memory_side(Time at, const Request& r, std::int64_t page, const Sectors& touched,
+                          Served& served);
   void forget_copies(std::uint64_t home, std::int64_t page, const Sectors& sectors);
   Time write_back(Time at, std::int64_t page, const Sectors& dirty, result::Counters& counters);
   Time make_room(Time at, const Held& keep, result::Counters& counters);

@@ -38,6 +38,7 @@ class Reader {
     banks();
     dram();
     l2();
+    atomics();
     issue();
     tensor();
     pipe();
@@ -201,6 +202,12 @@ class Reader {
         "more reuse in registers, L1 and shared memory: larger tiles, multicast");
   }
 
+  void atomics() {
+    if (k_.bound.name != "atomics" || ceiling() < 40) { return; }
+    say("atomics", fmt::format("{} of what slices of L2 can do in atomics", pct(ceiling())),
+        "fewer of them on one address: sums in registers or shared memory first, more addresses");
+  }
+
   void issue() {
     if (k_.issue_slot_pct.value_or(0) < 60) { return; }
     say("issue", fmt::format("{} of the issue slots are used", pct(*k_.issue_slot_pct)),
@@ -309,11 +316,14 @@ std::string small_kernels(const result::RunResult& run) {
   return names;
 }
 
-bool saturates(const std::string& mechanism) { return mechanism == "dram" || mechanism == "l2"; }
+bool saturates(const std::string& mechanism) {
+  return mechanism == "dram" || mechanism == "l2" || mechanism == "atomics";
+}
 
 // What makes a saturated unit do too much explains a kernel's time best, then the unit; where none
 // is, the launches around it. The rest goes by what it could give.
 int rank(const Finding& f, bool saturated) {
+  if (f.mechanism == "atomics") { return 0; }
   if (f.mechanism == "launch_gaps") { return saturated ? 3 : 0; }
   if (!saturated) { return 4; }
   return f.mechanism == "coalescing" ? 1 : saturates(f.mechanism) ? 2 : 4;
@@ -370,6 +380,7 @@ std::vector<Mechanism> mechanisms() {
       {"shared_memory", "shared memory's data path is busy"},
       {"dram", "the pins are busy"},
       {"l2", "crossbar or L2 slices are busy"},
+      {"atomics", "slices of L2 are busy with atomics"},
       {"issue", "the warp schedulers are busy"},
       {"tensor", "the tensor cores are busy"},
       {"tma", "the copy engine of the SMs is busy"},

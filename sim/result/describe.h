@@ -30,7 +30,8 @@ void describe(V&& v, const StallCycles& s) {
   v("barrier", s.barrier, "cycles", "waited at a block, named or cluster barrier");
   v("branch_resolving", s.branch_resolving, "cycles", "took or joined a divergent branch");
   v("gmma", s.gmma, "cycles", "waited for warpgroup matrix instructions");
-  v("drain", s.drain, "cycles", "past its last instruction, its bulk copies not yet done");
+  v("drain", s.drain, "cycles",
+    "past its last instruction, its bulk copies not yet done, or its stores not answered");
   v("start", s.start, "cycles", "placed on the SM, not yet at its first instruction");
   v("exit", s.exit, "cycles", "past its last instruction, its slot not yet free");
 }
@@ -82,7 +83,8 @@ void describe_memory(V&& v, const KernelResult& k) {
   v("dram_pct", k.dram_pct, "pct", "DRAM bytes / (time x pin bandwidth)");
   v("useful_gbps", k.useful_gbps, "GB/s", "bytes that lanes asked for / time");
   v("l1_hit_pct", k.l1_hit_pct, "pct",
-    "load sectors found in L1; those of streaming loads, which skip it, are misses");
+    "load sectors found in L1 or on their way to it; those of streaming loads, which skip it, are "
+    "misses");
   v("l2_hit_pct", k.l2_hit_pct, "pct", "sectors found in L2, loads and stores");
   v("l2_sectors", k.l2_sectors, "", "32 B sectors asked of L2");
   if (k.memory_side_hit_pct) {

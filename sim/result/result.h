@@ -24,8 +24,8 @@ struct ChainLink {
 };
 
 struct Bound {
-  // Which ceiling is the highest: "dram", "l2", "issue", "fp32", "shared", "in_flight", "latency",
-  // "stated".
+  // Which ceiling is the highest: "dram", "l2", "atomics", "issue", "fp32", "shared", "in_flight",
+  // "latency", "stated".
   std::string name;
   double time_us = 0;            // no result may be faster
   std::vector<ChainLink> chain;  // every ceiling and what led to it, the binding one included

@@ -94,7 +94,7 @@ void set_memory_figures(KernelResult& k, const Counters& c, const gpu::GpuSpec& 
   k.useful_gbps = share(
       real(c.useful_load_bytes + c.useful_store_bytes + c.tma_fetch_bytes + c.tma_store_bytes),
       total_ps, 1e3);
-  k.l1_hit_pct = share(real(c.l1_hit_sectors), real(c.load_sectors));
+  k.l1_hit_pct = share(real(c.l1_hit_sectors + c.l1_pending_sectors), real(c.load_sectors));
   k.l2_sectors = real(c.l2_read_sectors + c.l2_write_sectors) / launches;
   k.l2_hit_pct = share(real(c.l2_hit_sectors), real(c.l2_read_sectors + c.l2_write_sectors));
   if (gpu.memory_side.capacity.count() > 0) {

@@ -81,7 +81,8 @@ std::vector<CutOff> cut_off(const host::Host& host) {
 }  // namespace
 
 bool same_kernels_and_machine(const scenario::Scenario& a, const scenario::Scenario& b) {
-  return a.gpu == b.gpu && a.kernels == b.kernels &&
+  return a.gpu == b.gpu && a.kernels == b.kernels && a.initial_l2 == b.initial_l2 &&
+         a.persisting_l2 == b.persisting_l2 &&
          a.simulation.issue_quantum == b.simulation.issue_quantum &&
          a.simulation.seed == b.simulation.seed;
 }

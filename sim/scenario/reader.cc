@@ -140,7 +140,8 @@ void read_initial(const MapReader& root, Scenario& out, Diagnostics& diagnostics
 
 // Persisting arrays need something set aside for them.
 void check_set_aside(const MapReader& root, const Scenario& s) {
-  if (s.persisting_l2.count() > 0) { return; }
+  const config::Node* initial = root.find("initial");
+  if (initial != nullptr && initial->find("persisting_l2") != nullptr) { return; }
   for (const kernel::Kernel& k : s.kernels) {
     for (const kernel::Array& a : k.arrays) {
       if (!a.persisting) { continue; }

@@ -16,16 +16,23 @@ using kernel::Program;
 
 namespace {
 
-// How many lanes share the address that most of them do.
-int most_alike(std::span<const std::int64_t> offsets) {
+// Operations on the busiest address of each line: one, or as many as lanes have that address.
+void count_operations(std::span<const std::int64_t> offsets, std::int64_t misalignment,
+                      bool aggregate, memory::Shape& shape) {
   std::vector<std::int64_t> sorted(offsets.begin(), offsets.end());
   std::sort(sorted.begin(), sorted.end());
-  int most = 0, alike = 0;
-  for (std::size_t i = 0; i < sorted.size(); ++i) {
+  shape.operations.fill(1);
+  int alike = 0;
+  for (std::size_t i = 0; i < sorted.size() && !aggregate; ++i) {
     alike = i > 0 && sorted[i] == sorted[i - 1] ? alike + 1 : 1;
-    most = std::max(most, alike);
+    const std::int64_t line = (misalignment + sorted[i]) / memory::kLineBytes;
+    const auto end = shape.delta.begin() + shape.lines;
+    const auto at = static_cast<std::size_t>(std::find(shape.delta.begin(), end, line) -
+                                             shape.delta.begin());
+    if (at < static_cast<std::size_t>(shape.lines)) {
+      shape.operations[at] = std::max(shape.operations[at], static_cast<std::uint8_t>(alike));
+    }
   }
-  return most;
 }
 
 }  // namespace
@@ -43,7 +50,7 @@ CompiledAccess::Request CompiledAccess::request_of(std::span<const std::int64_t>
   r.banks = memory::bank_access(lanes, width, merge_pairs);
   const std::int64_t moved = std::int64_t{r.banks.wavefronts} * memory::kWavefrontBytes;
   r.cycles = std::max<std::int64_t>(1, (moved * kThousandths + unit_bytes - 1) / unit_bytes);
-  if (atomic) { r.operations = aggregate ? 1 : most_alike(offsets); }
+  if (atomic) { count_operations(offsets, address % memory::kLineBytes, aggregate, r.shape); }
   if (unit_lanes > 0) {
     const auto active = static_cast<std::int64_t>(offsets.size());
     r.cycles = std::max(r.cycles, (active + unit_lanes - 1) / unit_lanes);

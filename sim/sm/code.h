@@ -105,8 +105,6 @@ struct CompiledAccess {
     memory::Shape shape;
     memory::BankAccess banks;
     std::int64_t cycles = 0;
-    // Atomics: operations that follow each other on the address that most lanes share; else 0.
-    int operations = 0;
   };
 
   // Whether all lanes of an instruction at this offset from the array's start lie in the array.

@@ -146,8 +146,7 @@ memory::Access Sm::request_of_run(std::uint32_t slot, const CompiledAccess& a,
   access.warp = static_cast<std::uint16_t>(slot);
   access.count = static_cast<std::uint8_t>(n);
   access.own_shape = &request == &own_request_;
-  access.operations = static_cast<std::uint8_t>(
-      std::min(request.operations, memory::kMostOperations));
+  access.atomic = a.atomic;
   access.issued = surface_.clocks.sm.edge(turn.cycle);
   access.account = &warps_[slot].launch->presence[number_].account;
   const std::int64_t cycles = count_wavefronts(access, request);
@@ -230,7 +229,7 @@ void Sm::send_loads(std::uint32_t slot, memory::Access& access, bool bypass_l1) 
   for (int i = 0; i < access.count; ++i) { entries |= 1ULL << (w.loads_issued++ & mask); }
   w.unseen |= entries;
   w.pending |= entries;
-  if (access.operations != 0) {
+  if (access.atomic) {
     surface_.memory.atomic(access);
     return;
   }

@@ -134,6 +134,11 @@ class Reader {
   bool take_start() {
     const config::Node* present = config::find_path(set_.root, field_.path);
     const bool given = values_.size() == 1 || values_.size() == 3;
+    if (!given && present == nullptr) {
+      return complain(
+          fmt::format("'{}' is not given by this GPU; say where the fit starts: {}=VALUE",
+                      parameter_.path, parameter_.path));
+    }
     parameter_.start = given ? values_[values_.size() / 2] : config::plain(*present).text;
     const auto parts = unit::split(parameter_.start);
     if (parts && number(parameter_.start)) {

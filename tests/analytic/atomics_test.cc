@@ -62,6 +62,18 @@ TEST(Atomics, OwnAddresses) {
   EXPECT_LT(cycles_each, 1.15 * least);
 }
 
+// Lanes that share an address hold up its line, no other: the slice of the busiest line decides.
+TEST(Atomics, OperationsAreThoseOfEachLine) {
+  Op op = atomic(kernel::Pattern::Listed, kernel::WalkKind::Strides);
+  op.access.aggregate = false;
+  for (std::int64_t lane = 0; lane < 32; ++lane) {
+    op.access.offsets.push_back(lane < 25 ? 0 : (lane - 24) * 128 * 64);
+  }
+  EXPECT_NEAR(each(op), 25, 2);
+  op.access.offsets[1] = 128 * 64;  // two there, and 24
+  EXPECT_NEAR(each(op), 24, 2);
+}
+
 // A chain of atomics, each waiting for the one before: the latency of L2, by the way of the values.
 TEST(Atomics, ChainOfReturnedValues) {
   Op op = atomic(kernel::Pattern::Broadcast, kernel::WalkKind::Strides, OpKind::Load);
