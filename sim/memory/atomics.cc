@@ -12,10 +12,7 @@ namespace wavetail::memory {
 void System::atomic(const Access& access) {
   const Shape& shape = *access.shape;
   result::Counters& c = *access.account->counters;
-  ++c.load_requests;
-  c.load_sectors += shape.sectors;
-  c.useful_load_bytes += shape.useful_bytes;
-  c.distinct_bytes += shape.distinct_bytes;
+  count_load(c, shape, 1);
   c.egress_bytes += shape.sectors * kSectorBytes;
   access.account->in_flight.depart(access.issued, shape.sectors * kSectorBytes);
   const auto out = egress_[access.sm].reserve(
@@ -23,16 +20,19 @@ void System::atomic(const Access& access) {
   send(new_request(access), out.end + timing_.to_l2, 1, SmNotice::LoadsArrive);
 }
 
-// Calls f(all sectors of the line, what an operation takes on each) for every line of the atomic
-// that lies in the page.
+// Calls f(line, its sectors among the touched ones, how long each takes its slice) for every line
+// of the atomic that has such sectors in the page: as long as the operations on the line's busiest
+// address take.
 template <class F>
-void System::for_each_line(const Request& r, std::int64_t page, F&& f) const {
+void System::for_each_line(const Request& r, std::int64_t page, const Sectors& touched,
+                           F&& f) const {
   for (std::size_t i = 0; i < static_cast<std::size_t>(r.shape->lines); ++i) {
     const std::int64_t line = r.base_line + r.shape->delta[i];
     if (line / kLinesPerPage != page) { continue; }
-    Sectors sectors{};
-    sectors[static_cast<std::size_t>((line & 31) >> 4)] = 15ULL << (line & 15) * 4;
-    f(sectors, timing_.atomic * r.shape->operations[i]);
+    const auto w = static_cast<std::size_t>((line & 31) >> 4);
+    Sectors wanted{};
+    wanted[w] = touched[w] & 15ULL << (line & 15) * 4;
+    if (wanted[w] != 0) { f(line, wanted, timing_.atomic * r.shape->operations[i]); }
   }
 }
 
@@ -58,9 +58,8 @@ void System::update(Time at, const Request& r, std::int64_t page, const Sectors&
     l2.install(held.frame, static_cast<int>(w), fetched[w] | touched[w], touched[w]);
   }
   forget_copies(held.side, held.page, touched);
-  for_each_line(r, page, [&](const Sectors& line, Duration each) {
-    const Sectors wanted{touched[0] & line[0], touched[1] & line[1]};
-    serve(at, held, wanted, {fetched[0] & line[0], fetched[1] & line[1]},
+  for_each_line(r, page, touched, [&](std::int64_t, const Sectors& wanted, Duration each) {
+    serve(at, held, wanted, {fetched[0] & wanted[0], fetched[1] & wanted[1]},
           {.joins = false, .sector = each}, c, served);
   });
   const Time room = make_room(at, held, c);
@@ -73,11 +72,9 @@ void System::update(Time at, const Request& r, std::int64_t page, const Sectors&
 void System::update_memory_side(Time at, const Request& r, std::int64_t page,
                                 const Sectors& touched, Served& served) {
   result::Counters& c = *r.account->counters;
-  for_each_line(r, page, [&](const Sectors& line, Duration each) {
-    const std::size_t w = line[0] != 0 ? 0 : 1;
-    const std::int64_t number = page * kLinesPerPage + static_cast<std::int64_t>(w) * 16 +
-                                std::countr_zero(line[w]) / 4;
-    const Piece piece{page, w, touched[w] & line[w], place(number >> chunk_shift_)};
+  for_each_line(r, page, touched, [&](std::int64_t line, const Sectors& wanted, Duration each) {
+    const std::size_t w = wanted[0] != 0 ? 0 : 1;
+    const Piece piece{page, w, wanted[w], place(line >> chunk_shift_)};
     const Time there = read_memory_side(at, piece, c);
     const Time done = channels_[piece.place.channel].read_cached(
         timing_.channel, there - timing_.from_memory_side, each * std::popcount(piece.sectors));

@@ -114,16 +114,12 @@ void System::give_own_shape(std::uint32_t id, const Shape& shape) {
   requests_[id].has_extra = true;
 }
 
-namespace {
-
-void count_load(result::Counters& c, const Shape& shape, int n) {
+void System::count_load(result::Counters& c, const Shape& shape, int n) {
   c.load_requests += n;
   c.load_sectors += n * shape.sectors;
   c.useful_load_bytes += n * shape.useful_bytes;
   c.distinct_bytes += n * shape.distinct_bytes;
 }
-
-}  // namespace
 
 void System::stream(const Access& access) {
   Account& account = *access.account;
@@ -208,11 +204,6 @@ bool System::is_held_near(std::uint16_t sm, std::int64_t page, const Sectors& wa
   return ((wanted[0] & ~held[0]) | (wanted[1] & ~held[1])) == 0;
 }
 
-// Whether a read has to go on to the other side: the page's home is there, and there is no copy.
-bool System::must_go_home(std::uint16_t sm, std::int64_t page, const Sectors& wanted) const {
-  return l2_.home_for(side_of_sm_[sm], page) != side_of_sm_[sm] && !is_held_near(sm, page, wanted);
-}
-
 // The request's way out is a constant delay, longer to the far partition: its accesses arrive as
 // one event at each partition, when the first of them does, and are handled each at its own time.
 // The first line decides for the whole access; whether there is a copy of it on the reader's side
@@ -228,7 +219,7 @@ void System::send(std::uint32_t id, Time arrives, int count, SmNotice notice) {
       Sectors first{};
       first[static_cast<std::size_t>((line & 31) >> 4)] = std::uint64_t{r.shape->mask[0]}
                                                           << (line & 15) * 4;
-      goes_far = must_go_home(r.sm, line / kLinesPerPage, first);
+      goes_far = !is_held_near(r.sm, line / kLinesPerPage, first);
     }
     far |= (goes_far ? 1U : 0U) << n;
   }
@@ -283,9 +274,12 @@ void System::store_run(const Access& access, Duration each) {
 void System::prefetch_tags(std::uint32_t parcel) const {
   const Request& r = requests_[parcel & kIdMask];
   std::int64_t line = r.base_line + r.shape->delta[0];
+  std::int64_t last = -1;
   for (std::uint32_t which = parcel >> kIdBits; which != 0; which >>= 1, line += r.line_stride) {
     const std::int64_t page = line / kLinesPerPage;
-    if ((which & 1) != 0) { l2_.prefetch(side_of_sm_[r.sm], page); }
+    if ((which & 1) == 0 || page == last) { continue; }
+    l2_.prefetch(side_of_sm_[r.sm], page);
+    last = page;
   }
 }
 

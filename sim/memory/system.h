@@ -238,6 +238,7 @@ class System {
     bool far = false;
   };
 
+  static void count_load(result::Counters& counters, const Shape& shape, int n);
   void store_run(const Access& access, Duration each);
   std::uint32_t new_request(const Access& access);
   void release_request(std::uint32_t id);
@@ -292,7 +293,7 @@ class System {
   void update_for(const Request& r, Time at, bool at_home, std::int64_t page,
                   const Sectors& touched, Served& served);
   template <class F>
-  void for_each_line(const Request& r, std::int64_t page, F&& f) const;
+  void for_each_line(const Request& r, std::int64_t page, const Sectors& touched, F&& f) const;
   void update_memory_side(Time at, const Request& r, std::int64_t page, const Sectors& touched,
                           Served& served);
   void forget_copies(std::uint64_t home, std::int64_t page, const Sectors& sectors);
@@ -305,7 +306,6 @@ class System {
   void part_arrived(std::uint32_t id, Time ready);
   [[nodiscard]] bool reaches_far(const BulkAccess& b) const;
   [[nodiscard]] bool is_held_near(std::uint16_t sm, std::int64_t page, const Sectors& wanted) const;
-  [[nodiscard]] bool must_go_home(std::uint16_t sm, std::int64_t page, const Sectors& wanted) const;
 
   // Where an interleave unit lives.
   struct Place {

@@ -82,6 +82,9 @@ std::string memory_line(const KernelResult& k) {
   if (k.l2_sectors) {
     out += fmt::format("; L2 {}, {} hit", human(*k.l2_sectors * 32, "bytes"), pct(k.l2_hit_pct));
   }
+  if (k.memory_side_hit_pct) {
+    out += fmt::format("; memory-side cache {} hit", pct(k.memory_side_hit_pct));
+  }
   if (k.l1_hit_pct) { out += fmt::format("; L1 {} hit", pct(k.l1_hit_pct)); }
   if (k.sectors_per_request) {
     out += fmt::format("; {} sectors per request, {} of their bytes used",

@@ -87,10 +87,8 @@ void describe_memory(V&& v, const KernelResult& k) {
     "misses");
   v("l2_hit_pct", k.l2_hit_pct, "pct", "sectors found in L2, loads and stores");
   v("l2_sectors", k.l2_sectors, "", "32 B sectors asked of L2");
-  if (k.memory_side_hit_pct) {
-    v("memory_side_hit_pct", k.memory_side_hit_pct, "pct",
-      "sectors that L2 lacked, found in the memory-side cache");
-  }
+  v("memory_side_hit_pct", k.memory_side_hit_pct, "pct",
+    "sectors that L2 lacked, found in the memory-side cache; null without such a cache");
   v("sectors_per_request", k.sectors_per_request, "", "32 B sectors per warp load or store");
   v("useful_sector_pct", k.useful_sector_pct, "pct",
     "bytes that lanes asked for, each byte of a request once / bytes of the sectors touched");

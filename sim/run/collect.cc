@@ -98,8 +98,7 @@ void set_memory_figures(KernelResult& k, const Counters& c, const gpu::GpuSpec& 
   k.l2_sectors = real(c.l2_read_sectors + c.l2_write_sectors) / launches;
   k.l2_hit_pct = share(real(c.l2_hit_sectors), real(c.l2_read_sectors + c.l2_write_sectors));
   if (gpu.memory_side.capacity.count() > 0) {
-    k.memory_side_hit_pct = share(real(c.memory_side_hit_sectors), real(c.memory_side_sectors))
-                                .value_or(0);
+    k.memory_side_hit_pct = share(real(c.memory_side_hit_sectors), real(c.memory_side_sectors));
   }
   const double requests = real(c.load_requests + c.store_requests);
   const double sectors = real(c.load_sectors + c.store_sectors);

@@ -112,9 +112,11 @@ std::vector<Kernel> read_template(const At& at, const std::string& name, const g
   if (gpu == nullptr || at.diagnostics.count() != before) { return {}; }
   std::vector<Kernel> made;
   for (const library::Mistake& m : library::build(*which, arguments, *gpu, made)) {
-    const config::Node* node = at.node.find(m.parameter);
-    const std::string path = node == nullptr ? at.path : config::join(at.path, m.parameter);
-    At{node == nullptr ? at.node : *node, path, at.diagnostics}.complain(m.message);
+    const config::Node* node = m.parameter.empty() ? nullptr : at.node.find(m.parameter);
+    const bool left_out = node == nullptr && !m.parameter.empty();
+    const std::string path = m.parameter.empty() ? at.path : config::join(at.path, m.parameter);
+    At{node == nullptr ? at.node : *node, path, at.diagnostics}.complain(
+        m.message + (left_out ? " (it was left out)" : ""));
   }
   for (Kernel& k : made) {
     if (at.diagnostics.count() == before) { check_launch(at, k, *gpu); }

@@ -138,6 +138,21 @@ void read_initial(const MapReader& root, Scenario& out, Diagnostics& diagnostics
   }
 }
 
+// Where the scenario describes an array of a kernel; the kernels themselves if it comes from a
+// template.
+At place_of(const MapReader& root, const kernel::Kernel& k, const kernel::Array& a) {
+  const At kernels = root.at("kernels");
+  const config::Node* node = &kernels.node;
+  std::string path = kernels.path;
+  for (const std::string& key : {k.name, std::string("arrays"), a.name}) {
+    const config::Node* next = node->find(key);
+    if (next == nullptr) { break; }
+    node = next;
+    path = config::join(path, key);
+  }
+  return {*node, path, kernels.diagnostics};
+}
+
 // Persisting arrays need something set aside for them.
 void check_set_aside(const MapReader& root, const Scenario& s) {
   const config::Node* initial = root.find("initial");
@@ -145,9 +160,11 @@ void check_set_aside(const MapReader& root, const Scenario& s) {
   for (const kernel::Kernel& k : s.kernels) {
     for (const kernel::Array& a : k.arrays) {
       if (!a.persisting) { continue; }
-      root.at("kernels").complain("array '" + a.name + "' of '" + k.name +
-                                  "' is persisting, and nothing of L2 is set aside for it; give " +
-                                  "'initial: {persisting_l2: SIZE}'");
+      place_of(root, k, a)
+          .complain(
+              "is persisting, and nothing of L2 is set aside for it; give 'initial: "
+              "{persisting_l2: "
+              "SIZE}'");
       return;
     }
   }

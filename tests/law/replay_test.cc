@@ -61,14 +61,16 @@ double spread_pct(const Driven& d) {
   return 100 * apart / static_cast<double>(d.kernel_time().count());
 }
 
-TEST(Replay, AgreesOnRandomSequencesOfLaunches) {
-  constexpr int kSequences = 40;
+// Runs `sequences` random scenarios, each changed by `change`, with and without replay.
+template <class Change>
+void expect_sequences_agree(std::uint64_t sequences, const Change& change) {
   std::int64_t replayed = 0;
   double with = 0;
   double without = 0;
-  for (std::uint64_t seed = 0; seed < kSequences; ++seed) {
+  for (std::uint64_t seed = 0; seed < sequences; ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
-    const scenario::Scenario s = random_sequence(seed);
+    scenario::Scenario s = random_sequence(seed);
+    change(s);
     const ReplayPair pair(s);
     pair.expect_agreement(draws_addresses(s) ? 6 : 0.5 + spread_pct(pair.all));
     replayed += pair.replayed();
@@ -76,29 +78,20 @@ TEST(Replay, AgreesOnRandomSequencesOfLaunches) {
     without += static_cast<double>(pair.all.kernel_time().count());
   }
   EXPECT_NEAR(with / without, 1, 0.005);
-  EXPECT_GT(replayed, kSequences * kLaunches / 4);
+  EXPECT_GT(replayed, static_cast<std::int64_t>(sequences) * kLaunches / 4);
+}
+
+TEST(Replay, AgreesOnRandomSequencesOfLaunches) {
+  expect_sequences_agree(40, [](scenario::Scenario&) {});
 }
 
 // The same where every GPC has an L2 of its own above a memory-side cache.
 TEST(Replay, AgreesWithPrivateL2s) {
-  constexpr int kSequences = 20;
-  std::int64_t replayed = 0;
-  double with = 0;
-  double without = 0;
-  for (std::uint64_t seed = 0; seed < kSequences; ++seed) {
-    SCOPED_TRACE("seed " + std::to_string(seed));
-    scenario::Scenario s = random_sequence(seed);
+  expect_sequences_agree(20, [](scenario::Scenario& s) {
     s.gpu.l2.latency_far = s.gpu.l2.latency_near;
     s.gpu.memory_side = {16_MiB, unit::Bandwidth{600'000'000'000}, 220_ns};
     s.gpu.store_acknowledgement.latency = 150_ns;
-    const ReplayPair pair(s);
-    pair.expect_agreement(draws_addresses(s) ? 6 : 0.5 + spread_pct(pair.all));
-    replayed += pair.replayed();
-    with += static_cast<double>(pair.some.kernel_time().count());
-    without += static_cast<double>(pair.all.kernel_time().count());
-  }
-  EXPECT_NEAR(with / without, 1, 0.005);
-  EXPECT_GT(replayed, kSequences * kLaunches / 4);
+  });
 }
 
 // Every launch has a page or a few of its own, near to some SMs and far from others: an earlier
