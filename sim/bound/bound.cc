@@ -265,6 +265,11 @@ double load_width(const Work& work) {
   return lanes > 0 ? bytes / lanes : 0;
 }
 
+// Operands of a product and what it writes; not the kernel's own image.
+bool is_data(const Launch& l, int array) {
+  return !l.kernel.arrays[static_cast<std::size_t>(array)].name.ends_with(".image");
+}
+
 // Of a matrix product: what its tile says.
 void tile_facts(const Launch& l, Chain& chain) {
   if (l.kernel.accumulators) {
@@ -278,7 +283,9 @@ void tile_facts(const Launch& l, Chain& chain) {
   }
   double loaded = 0;
   for (const auto& b : l.work.boxes) { loaded += b.landed_bytes; }
-  for (const auto& a : l.work.accesses) { loaded += a.store ? 0 : a.useful_bytes; }
+  for (const auto& a : l.work.accesses) {
+    loaded += a.store || !is_data(l, a.array) ? 0 : a.useful_bytes;
+  }
   if (l.work.tensor_flops <= 0 || loaded <= 0) { return; }
   chain.fact({.name = "intensity of the tile",
               .key = "tile_intensity_flop_per_byte",

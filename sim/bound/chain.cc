@@ -10,6 +10,7 @@
 #include "isa/mbarriers.h"
 #include "isa/tensor.h"
 #include "kernel/share.h"
+#include "kernel/trips.h"
 
 namespace wavetail::bound {
 
@@ -93,6 +94,7 @@ class Warp {
     const auto& pipe = op.pipe == kernel::Pipe::Fp32    ? p.fp32
                        : op.pipe == kernel::Pipe::Int32 ? p.int32
                        : op.pipe == kernel::Pipe::Fp64  ? p.fp64
+                       : op.pipe == kernel::Pipe::Redux ? p.redux
                                                         : p.sfu;
     const double n = static_cast<double>(op.count);
     const double interval = std::max(
@@ -124,7 +126,19 @@ class Warp {
       case OpKind::WgmmaWait:
         if (op.count == 0) { t_ = std::max(t_, tensor_ns_); }
         break;
-      case OpKind::Mma: mma(op); break;
+      case OpKind::Mma: mma(op, isa::mma_cost(gpu_, op.tensor), gpu_.mma.latency.count()); break;
+      case OpKind::Mfma:
+        mma(op, isa::mfma_cost(gpu_, op.tensor), isa::mfma_latency(gpu_, op.tensor));
+        break;
+      case OpKind::Tcgen05Mma:
+        if (warp_ != 0) { break; }
+        tensor_ns_ = std::max(t_, tensor_ns_) +
+                     static_cast<double>(op.count) * cycle_ns_ *
+                         static_cast<double>(isa::tcgen05_cost(gpu_, op.tensor).pipe) /
+                         isa::kThousandths;
+        break;
+      case OpKind::Tcgen05Load:
+      case OpKind::Tcgen05Store: t_ += static_cast<double>(op.count) * cycle_ns_; break;
       case OpKind::PeerLoad:
         outstanding_.push_back({.first_ready_ns = t_, .count = op.count, .bytes_each = 0});
         count_ += op.count;
@@ -135,12 +149,11 @@ class Warp {
     }
   }
 
-  void mma(const Op& op) {
-    const double interval = static_cast<double>(isa::mma_cost(gpu_, op.tensor).pipe) /
-                            isa::kThousandths;
+  void mma(const Op& op, const isa::TensorCost& cost, std::int64_t latency) {
+    const double interval = static_cast<double>(cost.pipe) / isa::kThousandths;
     const double rounds = std::floor(static_cast<double>((op.count - 1) / op.distance));
     t_ += std::max(static_cast<double>(op.count - 1) * interval,
-                   rounds * static_cast<double>(gpu_.mma.latency.count())) *
+                   rounds * static_cast<double>(latency)) *
           cycle_ns_;
   }
 
@@ -220,6 +233,9 @@ class Warp {
 
   // Of the block with the most work. A contiguous share counts as one portion.
   [[nodiscard]] std::int64_t trips(const Op& op) const {
+    if (op.over == kernel::Over::Index) {
+      return kernel::count_trips(op.trips, op.count, kernel::indices_of(kernel_)).most;
+    }
     if (op.over == kernel::Over::Count || !kernel_.shares->contiguous) {
       return op.count - op.skip;
     }
@@ -298,6 +314,7 @@ class Warp {
       if (!kernel_.shares->contiguous) { run(op.bodies.front(), lanes); }
       return;
     }
+    if (op.diverge_by == kernel::DivergeBy::Rank) { return; }  // some block may do nothing there
     if (op.diverge_by == kernel::DivergeBy::Warp) {
       run(op.bodies[way_of_warp(warp_, ways)], lanes);
       return;

@@ -30,7 +30,8 @@ void pipes(const Launch& l, Chain& chain) {
   } all[] = {{"fp32", kernel::Pipe::Fp32, p.fp32},
              {"int32", kernel::Pipe::Int32, p.int32},
              {"fp64", kernel::Pipe::Fp64, p.fp64},
-             {"sfu", kernel::Pipe::Sfu, p.sfu}};
+             {"sfu", kernel::Pipe::Sfu, p.sfu},
+             {"redux", kernel::Pipe::Redux, p.redux}};
 
   for (const auto& [name, pipe, spec] : all) {
     const double instructions = l.per_fullest_sm(l.work.pipe.at(static_cast<std::size_t>(pipe)));

@@ -11,6 +11,7 @@
 #include "isa/mbarriers.h"
 #include "isa/tensor.h"
 #include "kernel/share.h"
+#include "kernel/trips.h"
 
 namespace wavetail::bound {
 
@@ -94,24 +95,51 @@ class Counter {
   }
 
   void asynchronous(const Op& op, const Place& place) {
+    const bool elected = op.kind == OpKind::Tcgen05Mma || op.kind == OpKind::Tcgen05Copy ||
+                         op.kind == OpKind::Tcgen05Commit;
+    if (elected && place.warp != 0) { return; }
     const bool run = op.kind == OpKind::Wgmma || op.kind == OpKind::Mma ||
-                     op.kind == OpKind::PeerLoad || op.kind == OpKind::PeerStore;
+                     op.kind == OpKind::Mfma || op.kind == OpKind::PeerLoad ||
+                     op.kind == OpKind::PeerStore || op.kind == OpKind::Tcgen05Mma ||
+                     op.kind == OpKind::Tcgen05Copy || op.kind == OpKind::Tcgen05Load ||
+                     op.kind == OpKind::Tcgen05Store;
     const double n = place.times * (run ? static_cast<double>(op.count) : 1.0);
     int lanes = place.lanes.count;
     if (op.kind == OpKind::PeerLoad || op.kind == OpKind::PeerStore) {
       lanes = op.peer.lanes > 0 ? std::min(op.peer.lanes, lanes) : lanes;
       work_.dsmem_bytes += n * blocks_ * lanes * op.peer.width;
     }
-    issue(n, lanes);
-    if (op.kind != OpKind::Wgmma && op.kind != OpKind::Mma) { return; }
-    const isa::TensorCost cost = op.kind == OpKind::Wgmma ? isa::wgmma_cost(gpu_, op.tensor)
-                                                          : isa::mma_cost(gpu_, op.tensor);
+    issue(n, elected ? 1 : lanes);
+    switch (op.kind) {
+      case OpKind::Wgmma: tensor(isa::wgmma_cost(gpu_, op.tensor), n, 1); break;
+      case OpKind::Mma: tensor(isa::mma_cost(gpu_, op.tensor), n, 1); break;
+      case OpKind::Mfma: tensor(isa::mfma_cost(gpu_, op.tensor), n, 1); break;
+      case OpKind::Tcgen05Mma:
+        tensor(isa::tcgen05_cost(gpu_, op.tensor), n,
+               static_cast<double>(gpu_.sm.schedulers * op.tensor.ctas));
+        break;
+      default: break;
+    }
+  }
+
+  // `n` instructions of a warp, each on `pipes` pipes.
+  void tensor(const isa::TensorCost& cost, double n, double pipes) {
     const double cycles = static_cast<double>(cost.pipe) / isa::kThousandths;
-    work_.tensor_cycles += n * blocks_ * cycles;
+    work_.tensor_cycles += n * blocks_ * cycles * pipes;
     work_.last_tensor_cycles = std::max(work_.last_tensor_cycles, cycles);
     work_.flops += n * blocks_ * cost.flops;
     work_.tensor_flops += n * blocks_ * cost.flops;
-    work_.dense_cycles += n * blocks_ * static_cast<double>(cost.full) / isa::kThousandths;
+    work_.dense_cycles += n * blocks_ * static_cast<double>(cost.full) / isa::kThousandths * pipes;
+  }
+
+  // Of a box, on the average over those that cover the array once: rows beyond it are not moved.
+  [[nodiscard]] double moved_bytes(const kernel::Box& box) const {
+    const auto bytes = static_cast<double>(box.bytes());
+    if (!box.clip) { return bytes; }
+    const auto array = static_cast<double>(
+        kernel_.arrays.at(static_cast<std::size_t>(box.array)).bytes.count());
+    const auto covered = static_cast<double>(box.rows * box.pitch);
+    return bytes * array / (std::ceil(array / covered) * covered);
   }
 
   void bulk(const Op& op, const Place& place, bool taken) {
@@ -125,11 +153,11 @@ class Counter {
       BoxWork& w = work_.boxes[index];
       const double n = place.times * blocks_;
       const auto receivers = static_cast<double>(isa::receivers(box, kernel_));
-      const auto bytes = static_cast<double>(box.bytes());
+      const double bytes = moved_bytes(box);
       const auto array = static_cast<std::size_t>(box.array);
       w.boxes += n;
       w.moved_bytes += n * bytes / receivers;
-      w.landed_bytes += w.store ? 0 : n * bytes;
+      w.landed_bytes += w.store ? 0 : n * bytes / (box.split ? receivers : 1);
       w.engine_cycles += n * bytes / receivers / unit::bytes_per_cycle(gpu_.tma.rate);
       w.unique_bytes = unique_bytes(box, kernel_, place.trips,
                                     static_cast<double>(kernel_.arrays.at(array).bytes.count()));
@@ -163,7 +191,10 @@ class Counter {
   void repeat(const Op& op, const Place& place, bool taken) {
     Place inside = place;
     inside.times *= mean_trips(op);
-    inside.trips.push_back(static_cast<double>(op.count));
+    inside.trips.push_back(static_cast<double>(
+        op.over == kernel::Over::Index
+            ? kernel::count_trips(op.trips, op.count, kernel::indices_of(kernel_)).most
+            : op.count));
     if (taken) { work_.free_steps += inside.times * blocks_; }
     program(op.bodies.front(), inside, taken && op.count > 0);
   }
@@ -171,6 +202,9 @@ class Counter {
   // Where blocks differ, of all of them together.
   [[nodiscard]] double mean_trips(const Op& op) const {
     if (op.over == kernel::Over::Count) { return static_cast<double>(op.count); }
+    if (op.over == kernel::Over::Index) {
+      return kernel::count_trips(op.trips, op.count, kernel::indices_of(kernel_)).mean;
+    }
     const auto portions = static_cast<double>(portions_.portions);
     if (op.over == kernel::Over::Tiles) {
       return portions / static_cast<double>(kernel::clusters_of(kernel_));
@@ -198,6 +232,11 @@ class Counter {
     for (std::size_t way = 0; way < ways; ++way) {
       Place inside = place;
       bool enters = taken;
+      if (op.diverge_by == kernel::DivergeBy::Rank) {
+        inside.times *= ranks_of_way(kernel_, way, ways);
+        program(op.bodies[way], inside, enters && inside.times > 0);
+        continue;
+      }
       if (op.diverge_by == kernel::DivergeBy::Lane) {
         inside.lanes = lanes_of_way(place.lanes, way, ways);
         enters = taken && inside.lanes.count > 0;
@@ -344,22 +383,6 @@ void sum_up(const kernel::Kernel& kernel, Work& work) {
 
 }  // namespace
 
-Lanes lanes_of_warp(const kernel::Kernel& kernel, std::int64_t warp, std::int64_t warp_size) {
-  const auto left = std::clamp<std::int64_t>(kernel.block - warp * warp_size, 0, warp_size);
-  return {0, static_cast<int>(left)};
-}
-
-std::size_t way_of_warp(std::int64_t warp, std::size_t ways) {
-  return static_cast<std::size_t>(warp) % ways;
-}
-
-Lanes lanes_of_way(Lanes active, std::size_t way, std::size_t ways) {
-  const auto at = [&](std::size_t w) {
-    return active.first + static_cast<int>(static_cast<std::size_t>(active.count) * w / ways);
-  };
-  return {at(way), at(way + 1) - at(way)};
-}
-
 Work count_work(const kernel::Kernel& kernel, const gpu::GpuSpec& gpu) {
   Work work;
   Counter counter(kernel, gpu, work);
@@ -370,24 +393,6 @@ Work count_work(const kernel::Kernel& kernel, const gpu::GpuSpec& gpu) {
   }
   sum_up(kernel, work);
   return work;
-}
-
-Compulsory compulsory(const kernel::Kernel& kernel, const Work& work) {
-  double certain_read = 0;
-  double certain_written = 0;
-  double most_read = 0;
-  double most_written = 0;
-  for (const auto& a : work.arrays) {
-    certain_read += a.unique_stored > 0 && !a.loaded_first ? 0 : a.unique_loaded;
-    certain_written += a.unique_stored;
-    most_read += std::min(a.array_bytes, a.loaded_bytes);
-    most_written += std::min(a.array_bytes, a.stored_bytes);
-  }
-  const auto stated = [](const std::optional<unit::Bytes>& b, double certain, double most) {
-    return b ? std::min(static_cast<double>(b->count()), most) : certain;
-  };
-  return {stated(kernel.compulsory_read, certain_read, most_read),
-          stated(kernel.compulsory_write, certain_written, most_written)};
 }
 
 }  // namespace wavetail::bound

@@ -60,7 +60,7 @@ struct Work {
   double thread_instructions = 0;  // their active lanes
   double free_steps = 0;           // trips of loops and waits, which issue nothing
   double barriers = 0;
-  std::array<double, 4> pipe{};  // arithmetic warp instructions by kernel::Pipe
+  std::array<double, kernel::kPipes> pipe{};  // arithmetic warp instructions by kernel::Pipe
   double load_requests = 0, store_requests = 0;
   double load_sectors = 0, store_sectors = 0;
   double useful_load_bytes = 0, useful_store_bytes = 0;
@@ -103,6 +103,9 @@ struct Compulsory {
 
 // Which way of a divergent op a warp takes (by Warp), and which lanes take way `way` (by Lane).
 [[nodiscard]] std::size_t way_of_warp(std::int64_t warp, std::size_t ways);
+
+// Share of the blocks of a cluster that go way `way` of DivergeBy::Rank.
+[[nodiscard]] double ranks_of_way(const kernel::Kernel& kernel, std::size_t way, std::size_t ways);
 [[nodiscard]] Lanes lanes_of_way(Lanes active, std::size_t way, std::size_t ways);
 
 }  // namespace wavetail::bound

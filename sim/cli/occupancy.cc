@@ -41,6 +41,9 @@ occupancy::Launch launch_of(const Reader& options) {
                       .cluster = whole(options, "cluster", Dimension::Count, 1, 1),
                       .grid = whole(options, "grid", Dimension::Count, 1, 0),
                       .portable = options.has("portable")};
+  if (options.has("tmem-columns")) {
+    l.tmem_columns = whole(options, "tmem-columns", Dimension::Count, 1, {});
+  }
   if (options.has("carveout")) {
     l.carveout = unit::Bytes{whole(options, "carveout", size, 0, {})};
   }
@@ -78,6 +81,8 @@ int occupancy(const Words& words) {
                 "per block, as 48 KiB");
   options.own()("carveout", po::value<std::string>()->value_name("SIZE"),
                 "shared memory per SM that the kernel prefers");
+  options.own()("tmem-columns", po::value<std::string>()->value_name("N"),
+                "of tensor memory, per block");
   options.own()("cluster", po::value<std::string>()->value_name("N"), "blocks per cluster");
   options.own()("portable", "without the opt-in to clusters of more than 8 blocks");
   options.own()("grid", po::value<std::string>()->value_name("N"), "blocks, for the waves");

@@ -114,4 +114,12 @@ void BlockScheduler::placed(const Placement& placement) {
   }
 }
 
+bool BlockScheduler::leave_out(sm::Launch& launch, std::int64_t blocks) {
+  const std::int64_t row = launch.cluster * static_cast<std::int64_t>(dealt_.size());
+  if (blocks % row != 0) { return false; }
+  launch.next_block += blocks;
+  for (std::int64_t& dealt : dealt_) { dealt += blocks / row; }
+  return true;
+}
+
 }  // namespace wavetail::device

@@ -40,6 +40,10 @@ class BlockScheduler {
   // The blocks of the placement have been put on their SMs.
   void placed(const Placement& placement);
 
+  // The next `blocks` blocks of the launch are not placed, if these are whole clusters and every
+  // part of the GPU has as many of them.
+  [[nodiscard]] bool leave_out(sm::Launch& launch, std::int64_t blocks);
+
   [[nodiscard]] bool waiting() const { return !line_.empty(); }
 
  private:

@@ -20,7 +20,17 @@ bool concerns_request(const Event& e) {
          e.kind == static_cast<std::uint8_t>(memory::SmNotice::StoresArrive);
 }
 
+unit::Hertz mean_clock(const Launch& launch) {
+  const double seconds = unit::seconds(std::max(launch.ended - launch.started, Duration{1}));
+  return unit::Hertz{std::llround(static_cast<double>(launch.cycles) / seconds)};
+}
+
 }  // namespace
+
+Duration time_per_block(const gpu::GpuSpec& gpu, unit::Hertz clock) {
+  const double rate = gpu.launch.blocks_per_cycle * static_cast<double>(clock.count());
+  return Duration{static_cast<std::int64_t>(std::ceil(1e12 / rate))};
+}
 
 Machine::Machine(const gpu::GpuSpec& gpu, event::Wheel& wheel, const MachineOptions& options)
     : gpu_(gpu),
@@ -30,8 +40,9 @@ Machine::Machine(const gpu::GpuSpec& gpu, event::Wheel& wheel, const MachineOpti
       memory_(gpu, clocks_, wheel, options.seed),
       surface_{gpu, clocks_, wheel, memory_, options.issue_quantum, options.seed},
       blocks_(gpu),
-      dispatch_time_(static_cast<std::int64_t>(std::ceil(
-          1e12 / (gpu.launch.blocks_per_cycle * static_cast<double>(gpu.sm_clock().count()))))) {
+      dispatch_time_(time_per_block(gpu, gpu.sm_clock())),
+      waves_(options.skip_waves),
+      power_(gpu, options.busy) {
   for (std::int64_t n = 0; n < gpu.sms(); ++n) {
     sms_.emplace_back(surface_, static_cast<std::uint16_t>(n));
   }
@@ -40,6 +51,7 @@ Machine::Machine(const gpu::GpuSpec& gpu, event::Wheel& wheel, const MachineOpti
 
 void Machine::start(Launch& launch) {
   launch.started = wheel_.now();
+  if (power_.active()) { begin_metering(); }
   for (std::size_t a = 0; a < launch.array_base.size(); ++a) {
     const kernel::Array& array = launch.kernel->arrays[a];
     if (array.persisting) { memory_.l2().keep(launch.array_base[a], array.bytes.count()); }
@@ -62,15 +74,11 @@ void Machine::start(Launch& launch) {
   }
   if (options_.replay) {
     key_ = Replay::key(launch, memory_, held);
-    if (const auto repeated = replay_.repeat(key_, launch, memory_.l2())) {
-      launch.replayed = true;
-      launch.ended = wheel_.now() + repeated->duration;
-      const Time end = launch.ended + repeated->drain;
-      wheel_.schedule(
-          {end, Target::Device, static_cast<std::uint8_t>(Kind::StandInDone), 0, launch.id});
-      return;
-    }
+    replay_.settle(
+        key_, {options_.replay_within, static_cast<double>(gpu_.sustained_bandwidth().count())});
+    if (repeat(launch) || begin_long(launch)) { return; }
   }
+  if (!power_.active()) { waves_.begin(launch); }
   blocks_.add(launch);
   dispatch();
 }
@@ -86,14 +94,32 @@ void Machine::handle(const Event& e) {
     dispatch();
   } else if (e.kind == static_cast<std::uint8_t>(Kind::Drained)) {
     complete_drained();
+  } else if (e.kind == static_cast<std::uint8_t>(Kind::Control)) {
+    control();
   } else {
-    const auto done = std::find_if(resident_.begin(), resident_.end(),
-                                   [&](const Launch* l) { return l->id == e.a; });
-    Launch& launch = **done;
-    if (!launch.replayed) { launch.ended = wheel_.now(); }
-    resident_.erase(done);
-    announce(launch);
+    const auto found = std::find_if(resident_.begin(), resident_.end(),
+                                    [&](const Launch* l) { return l->id == e.a; });
+    if (found == resident_.end()) { return; }  // its last tiles have ended, and it has
+    if (e.kind == sm::kRoundEnded) {
+      round_ended(**found);
+    } else if (e.kind == static_cast<std::uint8_t>(Kind::WavesOver)) {
+      retired(**found);
+    } else {
+      stand_in_done(found);
+    }
   }
+}
+
+// A stated or replayed launch is over.
+void Machine::stand_in_done(std::vector<Launch*>::iterator done) {
+  Launch& launch = **done;
+  if (!launch.replayed) {
+    launch.ended = wheel_.now();
+    launch.cycles = clocks_.sm.at_or_after(launch.ended) - clocks_.sm.at_or_after(launch.started);
+    close_energy(launch);
+  }
+  resident_.erase(done);
+  announce(launch);
 }
 
 void Machine::prefetch(const Event& e) const {
@@ -145,8 +171,60 @@ void Machine::dispatch() {
 void Machine::block_free(std::uint16_t sm, std::uint32_t block_slot) {
   Launch& launch = *sms_[sm].retire(block_slot);
   blocks_.reopen(sm);
-  if (launch.retired == launch.blocks) { retired(launch); }
+  if (launch.retired == launch.blocks) {
+    all_retired(launch);
+  } else if (waves_.wave() > 0 && launch.retired % waves_.wave() == 0 &&
+             launch.skipped_waves == 0) {
+    block_wave_ended(launch);
+  }
   dispatch();
+}
+
+// Blocks that make a wave have left: those of whole waves to come may be left out.
+void Machine::block_wave_ended(Launch& launch) {
+  const std::int64_t left = (launch.blocks - launch.next_block) / waves_.wave();
+  const std::int64_t waves = waves_.wave_ended(wheel_.now(), counters_now(launch), left);
+  const std::int64_t blocks = waves * waves_.wave();
+  if (waves == 0 || !blocks_.leave_out(launch, blocks)) { return; }
+  launch.retired += blocks;
+  launch.skipped_waves = waves;
+}
+
+// The same of a kernel whose blocks loop over tiles: every one leaves out as many.
+void Machine::round_ended(Launch& launch) {
+  if (launch.skipped_waves > 0) { return; }
+  sm::TileRounds& rounds = launch.rounds;
+  const kernel::Kernel& k = *launch.kernel;
+  const std::int64_t all = kernel::portions_of(k, kernel::clusters_of(k) - 1);
+  const std::int64_t waves = waves_.wave_ended(wheel_.now(), counters_now(launch),
+                                               all - 1 - rounds.furthest);
+  if (waves == 0) { return; }
+  launch.skipped_waves = waves;
+  rounds.jump_from = rounds.furthest;
+  rounds.jump = waves;
+}
+
+// The counters so far, as if everything ended now.
+result::Counters Machine::counters_now(Launch& launch) const {
+  result::Counters c = launch.counters;
+  const std::int64_t cycle = clocks_.sm.at_or_after(wheel_.now());
+  for (sm::Presence& p : launch.presence) {
+    c.in_flight_byte_ps += p.account.in_flight.integral(wheel_.now());
+    c.active_sm_cycles += p.blocks > 0 ? cycle - p.active_since : 0;
+  }
+  return c;
+}
+
+// What was skipped takes its time at the end.
+void Machine::all_retired(Launch& launch) {
+  if (launch.skipped_waves == 0) {
+    retired(launch);
+    return;
+  }
+  const WaveSkip::Skipped skipped = waves_.skipped(launch);
+  launch.counters += skipped.counters;
+  const Time end = wheel_.now() + skipped.time;
+  wheel_.schedule({end, Target::Device, static_cast<std::uint8_t>(Kind::WavesOver), 0, launch.id});
 }
 
 // The launch's time ends with its last block; it is complete, and what waits for it may start, when
@@ -177,9 +255,12 @@ void Machine::complete_drained() {
 }
 
 void Machine::complete(Launch& launch) {
-  resident_.erase(std::find(resident_.begin(), resident_.end(), &launch));
   memory_.write_back_private(wheel_.now(), launch.counters);
-  if (options_.replay) { replay_.remember(key_, launch, wheel_.now(), memory_.l2()); }
+  close_energy(launch);
+  resident_.erase(std::find(resident_.begin(), resident_.end(), &launch));
+  if (options_.replay) {
+    replay_.remember(key_, launch, wheel_.now(), memory_.l2(), mean_clock(launch));
+  }
   announce(launch);
 }
 
@@ -193,6 +274,7 @@ void Machine::close_account(Launch& launch) {
   }
   const std::int64_t cycles = clocks_.sm.at_or_after(launch.ended) -
                               clocks_.sm.at_or_after(launch.started);
+  launch.cycles = cycles;
   const std::int64_t slots = gpu_.sm.schedulers;
   c.slots.issued = c.stalls.selected;
   c.slots.stalled = slots * c.active_sm_cycles - c.stalls.selected;

@@ -12,7 +12,9 @@
 #include <vector>
 
 #include "device/block_scheduler.h"
+#include "device/power.h"
 #include "device/replay.h"
+#include "device/wave_skip.h"
 #include "event/wheel.h"
 #include "gpu/spec.h"
 #include "memory/clocks.h"
@@ -26,7 +28,15 @@ struct MachineOptions {
   std::int64_t issue_quantum = 16;
   std::uint64_t seed = 1;
   bool replay = false;  // only where launches never overlap
+  // A launch may stand for one whose caches differ by no more than DRAM moves in this share of its
+  // time (Replay::Nearness).
+  double replay_within = 0;
+  double skip_waves = 0;  // share by which a launch's time may be wrong; as replay
+  bool busy = false;      // the board has been at its power limit for long
 };
+
+// Of the block scheduler, per block.
+[[nodiscard]] unit::Duration time_per_block(const gpu::GpuSpec& gpu, unit::Hertz clock);
 
 // Event kind of Target::Host: a launch is complete, a = Launch::id.
 inline constexpr std::uint8_t kKernelDone = 210;
@@ -62,20 +72,44 @@ class Machine {
 
   [[nodiscard]] const memory::Clocks& clocks() const { return clocks_; }
 
+  [[nodiscard]] const PowerControl& power() const { return power_; }
+
+  // Events of launches that were simulated apart, at clocks that replay needed (see rehearse).
+  [[nodiscard]] std::int64_t events_apart() const { return events_apart_; }
+
  private:
   enum class Kind : std::uint8_t {
     Dispatch,     // the block scheduler may place the next block
     Drained,      // L2 has taken the last store of a launch
     StandInDone,  // a = launch: a stated or replayed duration is over
+    WavesOver,    // a = launch: so are the waves that were skipped
+    Control,      // the power control decides
   };
 
   void dispatch();
   void block_free(std::uint16_t sm, std::uint32_t block_slot);
+  void stand_in_done(std::vector<sm::Launch*>::iterator done);
+  void block_wave_ended(sm::Launch& launch);
+  void round_ended(sm::Launch& launch);
+  [[nodiscard]] result::Counters counters_now(sm::Launch& launch) const;
+  void all_retired(sm::Launch& launch);
   void retired(sm::Launch& launch);
   void complete_drained();
   void complete(sm::Launch& launch);
   void close_account(sm::Launch& launch);
   void announce(const sm::Launch& launch);
+
+  // clocking.cc
+  void begin_metering();
+  void control();
+  void meter();
+  void set_clock(unit::Hertz clock);
+  void close_energy(sm::Launch& launch);
+  bool repeat(sm::Launch& launch);
+  void finish_at(sm::Launch& launch, unit::Duration drain);
+  void repeat_paced(sm::Launch& launch);
+  [[nodiscard]] bool rehearse(const sm::Launch& launch, unit::Hertz clock);
+  [[nodiscard]] bool begin_long(sm::Launch& launch);
 
   const gpu::GpuSpec& gpu_;
   event::Wheel& wheel_;
@@ -90,8 +124,13 @@ class Machine {
   bool dispatch_pending_ = false;
   std::vector<sm::Launch*> resident_;
   std::vector<sm::Launch*> draining_;  // all blocks retired, stores still on their way
+  WaveSkip waves_;
   Replay replay_;
   Replay::Key key_;  // of the launch being simulated, if replay is on
+  PowerControl power_;
+  unit::Time metered_until_;
+  bool control_pending_ = false;
+  std::int64_t events_apart_ = 0;
 };
 
 }  // namespace wavetail::device

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <cstdlib>
 #include <utility>
 
 namespace wavetail::device {
@@ -39,7 +40,7 @@ std::int64_t step_of(std::int64_t n, std::int64_t all, std::int64_t coarse) {
 
 // In which partition each page of a small array lies, or how many do in each; beyond some hundred
 // pages that is the same for every copy.
-void add_sides(Replay::Key& key, const L2& l2, L2::Range pages) {
+void add_sides(std::vector<std::int64_t>& key, const L2& l2, L2::Range pages) {
   constexpr std::int64_t kFew = 8, kMany = 1024;
   const std::int64_t n = pages.last - pages.first;
   if (l2.partitions() == 1 || l2.has_memory_side() || n > kMany) { return; }
@@ -65,8 +66,11 @@ Replay::Key Replay::key(const sm::Launch& launch, memory::System& memory, const 
   const std::int64_t coarse = std::max<std::int64_t>(1, l2.capacity_lines() / 256);
   // How full L2 is decides whether lines must leave for new ones, and matters no further: a full
   // one holds between eleven twelfths of its capacity and all of it (L2Directory).
-  Key key{launch.kernel_index, std::min<std::int64_t>(3, l2.lines() * 4 / l2.capacity_lines()),
-          rounded(l2.dirty_sectors(), 4 * coarse)};
+  const std::int64_t full = std::min<std::int64_t>(3, l2.lines() * 4 / l2.capacity_lines());
+  Key all{{launch.kernel_index, full, rounded(l2.dirty_sectors(), 4 * coarse)},
+          {launch.kernel_index, full / 3},
+          {l2.dirty_sectors()}};
+  std::vector<std::int64_t>& key = all.rounded;
   if (l2.has_memory_side()) {
     key.push_back(std::min<std::int64_t>(3, l2.private_lines() * 4 / l2.private_capacity_lines()));
   }
@@ -79,17 +83,61 @@ Replay::Key Replay::key(const sm::Launch& launch, memory::System& memory, const 
       const std::int64_t step = std::max<std::int64_t>(1, l2.private_capacity_lines() / 256);
       key.push_back(step_of(held[a].private_lines, most, step));
     }
-    if (launch.kernel->arrays[a].per_launch) { add_sides(key, l2, pages_of(launch, a)); }
+    const kernel::Array& array = launch.kernel->arrays[a];
+    all.sectors.push_back(held[a].lines * (memory::kLineBytes / memory::kSectorBytes));
+    all.sectors.push_back(held[a].dirty_sectors);
+    if (array.per_launch || array.copies > 1) {
+      add_sides(key, l2, pages_of(launch, a));
+      add_sides(all.kind, l2, pages_of(launch, a));
+    }
   }
-  return key;
+  return all;
 }
 
-std::optional<Replay::Repeated> Replay::repeat(const Key& key, sm::Launch& launch, L2& l2) const {
-  const auto found = records_.find(key);
-  if (found == records_.end()) { return std::nullopt; }
-  const Record& r = *found->second;
-  launch.counters += r.counters;
-  launch.counters.events = 0;
+void Replay::settle(Key& key, const Nearness& near) const {
+  const auto kin = kinds_.find(key.kind);
+  if (near.share <= 0 || kin == kinds_.end() || entries_.contains(key.rounded)) { return; }
+  const Numbers* nearest = nullptr;
+  std::int64_t least = 0;
+  for (const Numbers& other : kin->second) {
+    const Numbers& sectors = entries_.at(other).record->sectors;
+    std::int64_t apart = 0;
+    for (std::size_t i = 0; i < key.sectors.size(); ++i) {
+      apart += std::abs(key.sectors[i] - sectors[i]);
+    }
+    if (nearest == nullptr || apart < least) {
+      nearest = &other;
+      least = apart;
+    }
+  }
+  const Point& known = entries_.at(*nearest).points.front();
+  const double time = unit::seconds(known.times.duration) * near.share;
+  if (static_cast<double>(least * memory::kSectorBytes) <= time * near.bytes_per_s) {
+    key.rounded = *nearest;
+  }
+}
+
+const std::vector<Replay::Point>& Replay::points(const Key& key) const {
+  static const std::vector<Point> none;
+  const auto found = entries_.find(key.rounded);
+  return found == entries_.end() ? none : found->second.points;
+}
+
+const Replay::Point& Replay::nearest(const std::vector<Point>& points, unit::Hertz clock) {
+  const auto distance = [&](const Point& p) { return std::abs((p.clock - clock).count()); };
+  return *std::min_element(points.begin(), points.end(), [&](const Point& a, const Point& b) {
+    return distance(a) < distance(b);
+  });
+}
+
+std::optional<Replay::Repeated> Replay::repeat(const Key& key, sm::Launch& launch, L2& l2,
+                                               unit::Hertz clock) const {
+  const auto found = entries_.find(key.rounded);
+  if (found == entries_.end()) { return std::nullopt; }
+  const Record& r = *found->second.record;
+  const Point& point = nearest(found->second.points, clock);
+  launch.counters += point.counters;
+  launch.skipped_waves = r.skipped_waves;
   for (std::size_t sm = 0; sm < launch.presence.size(); ++sm) {
     launch.presence[sm].reached = r.reached[sm];
   }
@@ -109,7 +157,7 @@ std::optional<Replay::Repeated> Replay::repeat(const Key& key, sm::Launch& launc
       l2.restore(page_of(l));
     }
   }
-  return r.times;
+  return point.times;
 }
 
 // Lines that nobody will ask for are gathered to a twelfth of a partition.
@@ -138,13 +186,25 @@ std::vector<Replay::Left> Replay::left_by(const sm::Launch& launch, const L2& l2
   return left;
 }
 
-void Replay::remember(const Key& key, const sm::Launch& launch, unit::Time now, const L2& l2) {
+void Replay::remember(const Key& key, const sm::Launch& launch, unit::Time now, const L2& l2,
+                      unit::Hertz clock) {
   Record r;
-  r.times = {launch.ended - launch.started, now - launch.ended};
-  r.counters = launch.counters;
   for (const sm::Presence& p : launch.presence) { r.reached.push_back(p.reached); }
   r.left = left_by(launch, l2);
-  records_.insert_or_assign(key, std::make_shared<const Record>(std::move(r)));
+  r.profile = launch.spent;
+  r.skipped_waves = launch.skipped_waves;
+  r.sectors = key.sectors;
+  const Repeated times{launch.ended - launch.started, now - launch.ended};
+  Entry entry{std::make_shared<const Record>(std::move(r)), {{clock, times, launch.counters}}};
+  const bool fresh = entries_.insert_or_assign(key.rounded, std::move(entry)).second;
+  if (fresh) { kinds_[key.kind].push_back(key.rounded); }
+}
+
+void Replay::add(const Key& key, const Point& point) {
+  std::vector<Point>& points = entries_.at(key.rounded).points;
+  points.push_back(point);
+  std::sort(points.begin(), points.end(),
+            [](const Point& a, const Point& b) { return a.clock > b.clock; });
 }
 
 }  // namespace wavetail::device

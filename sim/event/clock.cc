@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "event/clock.h"
 
+#include <algorithm>
+
 namespace wavetail::event {
 
 namespace {
@@ -25,10 +27,24 @@ Duration Clock::span(Cycles n) const {
 }
 
 void Clock::change(Time t, Hertz frequency) {
-  const std::int64_t n = at_or_after(t);
-  t0_ = edge(n).picoseconds();
+  const std::int64_t n = std::max(n0_, at_or_after(t));
+  const std::int64_t t0 = edge(n).picoseconds();
+  past_.push_back({t0_, n0_, frequency_});
+  t0_ = t0;
   n0_ = n;
   set(frequency);
+}
+
+Time Clock::edge_before(std::int64_t n) const {
+  const auto epoch = std::find_if(past_.rbegin(), past_.rend(),
+                                  [&](const Epoch& e) { return e.n0 <= n; });
+  return epoch == past_.rend() ? Time{} : Clock(*epoch).edge(n);
+}
+
+std::int64_t Clock::at_or_after_before(Time t) const {
+  const auto epoch = std::find_if(past_.rbegin(), past_.rend(),
+                                  [&](const Epoch& e) { return e.t0 <= t.picoseconds(); });
+  return epoch == past_.rend() ? 0 : Clock(*epoch).at_or_after(t);
 }
 
 }  // namespace wavetail::event

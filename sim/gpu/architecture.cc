@@ -76,6 +76,11 @@ SmSpec with_clusters(SmSpec sm, std::int64_t most) {
   return sm;
 }
 
+SmSpec with_tensor_memory(SmSpec sm) {
+  sm.tmem_columns = 512;
+  return sm;
+}
+
 std::vector<Architecture> table() {
   const Sizes upto100 = steps({0, 8, 16, 32, 64, 100});
   const Sizes upto164 = steps({0, 8, 16, 32, 64, 100, 132, 164});
@@ -91,10 +96,10 @@ std::vector<Architecture> table() {
       {"sm_89", "8.9", eighth(48, 24, 128, upto100), kTable, kGuide8, kNoClusters, kUnits},
       {"sm_90", "9.0", with_clusters(eighth(64, 32, 256, upto228), 16), kTable, kGuide9,
        "CUDA Hopper Tuning Guide: 16 with the opt-in", kUnits},
-      {"sm_100", "10.0", with_clusters(eighth(64, 32, 256, upto228), 16), kTable, kSizes,
-       "CUDA Blackwell Tuning Guide: 16 with the opt-in", kUnits},
-      {"sm_103", "10.3", with_clusters(eighth(64, 32, 256, upto228), 16), kTable, kSizes,
-       "CUDA Blackwell Tuning Guide: 16 with the opt-in", kUnits},
+      {"sm_100", "10.0", with_tensor_memory(with_clusters(eighth(64, 32, 256, upto228), 16)),
+       kTable, kSizes, "CUDA Blackwell Tuning Guide: 16 with the opt-in", kUnits},
+      {"sm_103", "10.3", with_tensor_memory(with_clusters(eighth(64, 32, 256, upto228), 16)),
+       kTable, kSizes, "CUDA Blackwell Tuning Guide: 16 with the opt-in", kUnits},
       {"sm_120", "12.0", eighth(48, 24, 128, upto100), kTable, kSizes,
        "CUTLASS documentation, Blackwell GeForce: cluster shape 1x1x1 only", kUnits},
   };

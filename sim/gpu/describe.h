@@ -46,6 +46,8 @@ void describe(V&& v, SmSpec& s) {
   v("registers", s.registers, {"1024", "4194304"}, "32-bit registers per SM");
   v("register_unit", s.register_unit, {"1", "65536"}, "registers: allocation granularity per warp");
   v("max_registers_per_thread", s.max_registers_per_thread, {"1", "1024"}, "registers of a thread");
+  v("tmem_columns", s.tmem_columns, {"0", "65536"},
+    "tensor memory: columns of 128 lanes x 4 bytes per SM; 0 where there is none");
   v("warp_unit", s.warp_unit, {"1", "32"}, "the launch check rounds a block's warps up to this");
   v("unified_l1", s.unified_l1, {"1 KiB", "64 MiB"}, "L1 and shared memory together, per SM");
   v("shared_memory", s.shared_memory, {"0 B", "64 MiB"}, "most shared memory per SM");
@@ -72,6 +74,9 @@ void describe(V&& v, PipesSpec& p) {
   v.section("int32", p.int32, "32-bit integer pipe");
   v.section("fp64", p.fp64, "64-bit floating-point pipe");
   v.section("sfu", p.sfu, "special functions");
+  v.optional_section("redux", p.redux, "reductions over a warp (redux.sync)");
+  v("crossing", p.crossing, {"0 cycles", "1000 cycles"},
+    "more than a pipe's latency where the dependent instruction is on another pipe");
 }
 
 template <class V>
@@ -130,6 +135,12 @@ void describe(V&& v, L2Spec& l) {
 }
 
 template <class V>
+void describe(V&& v, DieLinkSpec& d) {
+  v("bandwidth", d.bandwidth, {"1 GB/s", "1000 TB/s"},
+    "data between L2 partitions, half of it each way");
+}
+
+template <class V>
 void describe(V&& v, StoreAcknowledgementSpec& s) {
   v("latency", s.latency, {"1 ns", "100 us"}, "of a lone store, from its issue");
 }
@@ -177,6 +188,8 @@ void describe(V&& v, LaunchSpec& l) {
   v("stream_gap", l.stream_gap, {"0 ns", "1 s"},
     "end of a kernel to start of the next that already waits in the stream");
   v("graph_gap", l.graph_gap, {"0 ns", "1 s"}, "the same between two nodes of a graph");
+  v("graph_start", l.graph_start, {"0 ns", "1 s"},
+    "the same from what ran before to the first node of a graph");
   v("block_start", l.block_start, {"0 ns", "1 ms"}, "block placed to its first instruction");
   v("block_exit", l.block_exit, {"0 ns", "1 ms"},
     "last instruction of a block to its slot being free");
@@ -205,12 +218,33 @@ void describe(V&& v, MmaSpec& m) {
   v("latency", m.latency, {"1 cycle", "10000 cycles"}, "mma.sync: issue to dependent issue");
   v("share", Real{m.share, unit::Dimension::Fraction}, {"1 %", "100 %"},
     "share of the tensor rate that mma.sync reaches");
+  v("operands", m.operands, {"1 B/clk", "4096 B/clk"},
+    "of A and B that the tensor pipe of a sub-partition takes from the registers");
+  v("fp16_sums", Real{m.fp16_sums, unit::Dimension::Number}, {"1", "2"},
+    "rate with sums in FP16, of that with sums in FP32");
 }
 
 template <class V>
 void describe(V&& v, WgmmaSpec& w) {
   v("latency", w.latency, {"0 cycles", "10000 cycles"},
     "from a group's last cycle on the tensor pipe to the end of the wait for it");
+}
+
+template <class V>
+void describe(V&& v, Tcgen05Spec& t) {
+  v("issue", t.issue, {"1 cycle", "1000 cycles"},
+    "that one tcgen05.mma keeps the warp that issues it");
+  v("latency", t.latency, {"0 cycles", "10000 cycles"},
+    "from the end of an instruction's interval to its completion, beside the way of its operands");
+  v("pair", t.pair, {"0 cycles", "10000 cycles"},
+    "the same in addition, of an instruction of two SMs");
+  v("exchange", t.exchange, {"0 cycles", "1000 cycles"},
+    "interval in addition of an instruction of two SMs that its operands limit");
+  v("read", t.read, {"1 B/clk", "4096 B/clk"},
+    "tensor memory: bytes that a sub-partition's warps load (tcgen05.ld)");
+  v("write", t.write, {"1 B/clk", "4096 B/clk"}, "the same of stores (tcgen05.st)");
+  v("read_latency", t.read_latency, {"0 cycles", "10000 cycles"},
+    "tcgen05.ld: issue to the end of the wait for it, beside its data");
 }
 
 template <class V>
@@ -250,8 +284,62 @@ void describe(V&& v, ClusterSpec& c) {
 }
 
 template <class V>
+void describe(V&& v, TensorEnergySpec& t) {
+  constexpr config::Range kRange{"0 fJ", "1 nJ"};
+  const auto of = [&](std::string_view type, double& value) {
+    v(type, Real{value, unit::Dimension::Energy}, kRange,
+      "of a FLOP of a tensor instruction with operands of that type");
+  };
+  of("fp16", t.fp16);
+  of("bf16", t.bf16);
+  of("tf32", t.tf32);
+  of("fp8", t.fp8);
+  of("int8", t.int8);
+  of("fp4", t.fp4);
+  of("fp64", t.fp64);
+}
+
+template <class V>
+void describe(V&& v, EnergySpec& e) {
+  constexpr config::Range kRange{"0 fJ", "1000000 nJ"};
+  const auto of = [&](std::string_view key, double& value, std::string_view sentence) {
+    v(key, Real{value, unit::Dimension::Energy}, kRange, sentence);
+  };
+  v("clock", e.clock, {"100 MHz", "10 GHz"}, "SM clock at which the energies hold");
+  v("static", Real{e.static_watts, unit::Dimension::Power}, {"1 W", "100 kW"},
+    "power of the board with running clocks and nothing to do");
+  of("instruction", e.instruction, "of a warp instruction: fetch, decode, schedule");
+  of("fp32", e.fp32, "of a lane of an instruction on the FP32 pipe");
+  of("int32", e.int32, "of a lane of an instruction on the INT32 pipe");
+  of("fp64", e.fp64, "of a lane of an instruction on the FP64 pipe");
+  of("sfu", e.sfu, "of a lane of a special function");
+  v.section("tensor", e.tensor, "tensor instructions, operands and sums included");
+  of("shared", e.shared, "of a byte at the banks of shared memory or L1");
+  of("l2", e.l2, "of a byte between SM and L2: crossbar and L2");
+  of("dram", e.dram, "of a byte between L2 and DRAM: interface and device");
+  v("exponent", Real{e.exponent, unit::Dimension::Number}, {"0", "4"},
+    "the energies but dram's go with that power of the SM clock");
+  v("data", Real{e.data, unit::Dimension::Fraction}, {"0 %", "100 %"},
+    "share of the energy of data and their operations that all zeros do not need");
+}
+
+template <class V>
+void describe(V&& v, PowerControlSpec& c) {
+  v("window", c.window, {"1 us", "10 s"}, "time constant of the average that the limit holds for");
+  v("peak", Real{c.peak, unit::Dimension::Fraction}, {"100 %", "1000 %"},
+    "limit of the power averaged over peak_window, of power.limit");
+  v("peak_window", c.peak_window, {"1 us", "10 s"}, "time constant of that average");
+  v("step", c.step, {"100 kHz", "10 GHz"}, "step of the SM clock");
+  v("lowest", c.lowest, {"100 MHz", "10 GHz"}, "lowest SM clock");
+}
+
+template <class V>
 void describe(V&& v, PowerSpec& p) {
   v("limit", Real{p.limit_watts, unit::Dimension::Power}, {"1 W", "100 kW"}, "board power limit");
+  v.optional_section("control", p.control,
+                     "how the board keeps to its limits; where it is left out, no clock falls");
+  v.optional_section("energy", p.energy,
+                     "what work costs; where it is left out, power is not told");
 }
 
 // The sections of a GPU file; name, aliases, architecture, base and schema stand beside them.
@@ -267,6 +355,10 @@ void describe(V&& v, GpuSpec& g) {
                      "addresses of global accesses; where it is left out, all lanes' at once");
   v.section("crossbar", g.crossbar, "SMs to L2 and back");
   v.section("l2", g.l2, "second-level cache");
+  v.optional_section(
+      "die_link", g.die_link,
+      "link between two dies, each with an L2 partition; where it is left out, nothing "
+      "limits what crosses");
   v.optional_section("store_acknowledgement", g.store_acknowledgement,
                      "L2's answer to stores; where there is none, warps do not stay for it");
   v.optional_section("memory_side_cache", g.memory_side, "cache between L2 and DRAM");
@@ -275,6 +367,7 @@ void describe(V&& v, GpuSpec& g) {
   v.section("tensor", g.tensor, "tensor rates");
   v.section("mma", g.mma, "mma.sync");
   v.section("wgmma", g.wgmma, "wgmma; unused where the architecture has none");
+  v.optional_section("tcgen05", g.tcgen05, "tcgen05 and tensor memory; where there are such");
   v.section("cp_async", g.cp_async, "cp.async; unused where the architecture has none");
   v.section("tma", g.tma, "tensor memory accelerator; unused where the architecture has none");
   v.section("mbarrier", g.mbarrier, "mbarriers");

@@ -83,6 +83,7 @@ void check_pipes(const GpuSpec& spec, Rules& rules) {
   divides(spec.pipes.int32, "pipes.int32.lanes");
   divides(spec.pipes.fp64, "pipes.fp64.lanes");
   divides(spec.pipes.sfu, "pipes.sfu.lanes");
+  if (spec.pipes.redux.lanes > 0) { divides(spec.pipes.redux, "pipes.redux.lanes"); }
 }
 
 // Latencies are end to end, so every level must be farther than the one before it.
@@ -140,6 +141,25 @@ void check_tma(const GpuSpec& spec, Rules& rules) {
   rules.require(spec.cluster.pair_latency.count() > 0, "cluster.pair_latency", why);
 }
 
+// A limit that idling exceeds cannot be kept.
+void check_power(const GpuSpec& spec, Rules& rules) {
+  const PowerSpec& p = spec.power;
+  if (!p.known()) { return; }
+  rules.require(p.energy.static_watts < p.limit_watts, "power.energy.static",
+                "it must be below power.limit (" + unit::print_real(p.limit_watts, 4) + " W)");
+  rules.require(p.control.peak_window <= p.control.window, "power.control.peak_window",
+                "it cannot exceed power.control.window (" + unit::print(p.control.window) + ")");
+  rules.require(p.control.lowest <= spec.clock.sm, "power.control.lowest",
+                "it cannot exceed clock.sm (" + unit::print(spec.clock.sm) + ")");
+}
+
+// A GPU with tensor memory says what its engine does.
+void check_tcgen05(const GpuSpec& spec, Rules& rules) {
+  if (spec.sm.tmem_columns == 0) { return; }
+  rules.require(spec.tcgen05.read.count() > 0, "tcgen05",
+                "a GPU with tensor memory (sm.tmem_columns) needs this section");
+}
+
 }  // namespace
 
 void check_rules(const GpuSpec& spec, const config::Node& root, config::Diagnostics& diagnostics) {
@@ -163,6 +183,8 @@ void check_rules(const GpuSpec& spec, const config::Node& root, config::Diagnost
   check_memory(spec, rules);
   check_memory_side(spec, rules);
   check_tma(spec, rules);
+  check_power(spec, rules);
+  check_tcgen05(spec, rules);
 }
 
 }  // namespace wavetail::gpu

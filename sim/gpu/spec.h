@@ -45,6 +45,7 @@ struct SmSpec {
   std::int64_t registers = 0;      // 32-bit registers per SM
   std::int64_t register_unit = 0;  // registers: allocation granularity per warp
   std::int64_t max_registers_per_thread = 0;
+  std::int64_t tmem_columns = 0;  // of tensor memory per SM, each 128 lanes x 4 bytes; 0: none
   std::int64_t warp_unit = 0;     // the launch check rounds a block's warps up to this
   Bytes unified_l1;               // L1 and shared memory together
   Bytes shared_memory;            // most shared memory per SM
@@ -68,6 +69,8 @@ struct PipeSpec {
 
 struct PipesSpec {
   PipeSpec fp32, int32, fp64, sfu;
+  PipeSpec redux;   // reductions over a warp; 0 lanes: none
+  Cycles crossing;  // more than the latency, where the dependent instruction is on another pipe
 
   bool operator==(const PipesSpec&) const = default;
 };
@@ -132,6 +135,13 @@ struct MemorySideSpec {
   bool operator==(const MemorySideSpec&) const = default;
 };
 
+// What joins the dies of a GPU whose L2 partitions lie on one each; 0: they are not apart.
+struct DieLinkSpec {
+  Bandwidth bandwidth;  // both directions together
+
+  bool operator==(const DieLinkSpec&) const = default;
+};
+
 // L2's acknowledgement of stores, for which a warp stays at its end; 0: warps do not stay.
 struct StoreAcknowledgementSpec {
   Duration latency;  // of a lone store, from its issue
@@ -167,6 +177,7 @@ struct LaunchSpec {
   Duration submit;      // launch call returned to work visible on the device
   Duration stream_gap;  // end of a kernel to start of the next one that already waits in the stream
   Duration graph_gap;   // the same between two nodes of a graph
+  Duration graph_start;  // the same from what ran before to the first node of a graph
   Duration block_start;  // block placed to its first instruction
   Duration block_exit;   // last instruction of a block to its slot being free
   Duration warp_start;   // serial launcher time per warp, SM-wide
@@ -182,9 +193,11 @@ struct TensorSpec {  // dense FLOP per cycle and SM by operand type; 0: not supp
   bool operator==(const TensorSpec&) const = default;
 };
 
-struct MmaSpec {     // mma.sync: one warp, its sub-partition's tensor pipe
-  Cycles latency;    // issue to dependent issue
-  double share = 0;  // of the tensor rate that it reaches
+struct MmaSpec {           // mma.sync: one warp, its sub-partition's tensor pipe
+  Cycles latency;          // issue to dependent issue
+  double share = 0;        // of the tensor rate that it reaches
+  BytesPerCycle operands;  // of A and B that a sub-partition's pipe takes from the registers
+  double fp16_sums = 1;    // its rate with sums in FP16, of that with sums in FP32
 
   bool operator==(const MmaSpec&) const = default;
 };
@@ -193,6 +206,18 @@ struct WgmmaSpec {  // wgmma: a warpgroup, asynchronous
   Cycles latency;   // from the pipe's last cycle of a group to the end of the wait for it
 
   bool operator==(const WgmmaSpec&) const = default;
+};
+
+// tcgen05: the tensor core of an SM as one asynchronous engine, its tensor memory beside it.
+struct Tcgen05Spec {
+  Cycles issue;     // that one instruction keeps the warp that issues it
+  Cycles latency;   // from the end of an instruction's interval to its completion, fill apart
+  Cycles pair;      // more of the same for an instruction of two SMs
+  Cycles exchange;  // interval of one whose operands limit it, for what two SMs exchange
+  BytesPerCycle read, write;  // of tensor memory by the warps of a sub-partition
+  Cycles read_latency;        // tcgen05.ld: issue to the end of the wait for it, data apart
+
+  bool operator==(const Tcgen05Spec&) const = default;
 };
 
 struct TmaSpec {           // the copy engine of an SM
@@ -229,8 +254,48 @@ struct ClusterSpec {
   bool operator==(const ClusterSpec&) const = default;
 };
 
+// Of one FLOP of a tensor instruction, operands and sums included, by operand type.
+struct TensorEnergySpec {
+  double fp16 = 0, bf16 = 0, tf32 = 0, fp8 = 0, int8 = 0, fp4 = 0, fp64 = 0;
+
+  bool operator==(const TensorEnergySpec&) const = default;
+};
+
+// What the device's work costs, in femtojoules, with random data and, except `dram`, at the SM
+// clock `clock`. A GPU of which static_watts is 0 says nothing about its power.
+struct EnergySpec {
+  Hertz clock;
+  double static_watts = 0;                        // board with running clocks, nothing issued
+  double instruction = 0;                         // per warp instruction: fetch, decode, schedule
+  double fp32 = 0, int32 = 0, fp64 = 0, sfu = 0;  // per lane of an instruction
+  TensorEnergySpec tensor;
+  double shared = 0;    // per byte at the banks of shared memory and L1
+  double l2 = 0;        // per byte between SM and L2, crossbar and L2
+  double dram = 0;      // per byte between L2 and DRAM, interface and device
+  double exponent = 0;  // the energies but dram's go as (SM clock / clock)^exponent
+  double data = 0;      // share of the energy of operands that are random and not all zero
+
+  bool operator==(const EnergySpec&) const = default;
+};
+
+// How the board keeps to its limits: of power averaged over a long and over a short time.
+struct PowerControlSpec {
+  Duration window;       // time constant of the average that power.limit holds for
+  double peak = 0;       // limit of the short average, as a share of power.limit
+  Duration peak_window;  // its time constant
+  Hertz step;            // of the SM clock
+  Hertz lowest;          // SM clock
+
+  bool operator==(const PowerControlSpec&) const = default;
+};
+
 struct PowerSpec {
   double limit_watts = 0;
+  PowerControlSpec control;
+  EnergySpec energy;
+
+  // Whether power can be told and held to the limits.
+  [[nodiscard]] bool known() const { return energy.static_watts > 0 && control.step.count() > 0; }
 
   bool operator==(const PowerSpec&) const = default;
 };
@@ -248,6 +313,7 @@ struct GpuSpec {
   AddressUnitSpec address_unit;
   CrossbarSpec crossbar;
   L2Spec l2;
+  DieLinkSpec die_link;
   StoreAcknowledgementSpec store_acknowledgement;
   MemorySideSpec memory_side;
   HbmSpec hbm;
@@ -255,6 +321,7 @@ struct GpuSpec {
   TensorSpec tensor;
   MmaSpec mma;
   WgmmaSpec wgmma;
+  Tcgen05Spec tcgen05;
   CpAsyncSpec cp_async;
   TmaSpec tma;
   MbarrierSpec mbarrier;

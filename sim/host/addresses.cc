@@ -9,6 +9,12 @@ namespace {
 constexpr std::int64_t kGranule = std::int64_t{2} << 20;
 constexpr std::int64_t kShared = -1;  // the ordinal of arrays that all launches share
 
+// Which copy of the array launch number `ordinal` has.
+std::int64_t copy_of(const kernel::Array& a, std::int64_t ordinal) {
+  if (a.per_launch) { return ordinal; }
+  return a.copies > 1 ? ordinal % a.copies : kShared;
+}
+
 std::int64_t whole_granules(unit::Bytes bytes) {
   return std::max<std::int64_t>(1, (bytes.count() + kGranule - 1) / kGranule) * kGranule;
 }
@@ -28,8 +34,11 @@ AddressSpace addresses_needed(const std::vector<kernel::Kernel>& kernels,
     for (const kernel::Array& a : kernels[k].arrays) {
       Use& use = uses[a.name];
       use.size = std::max(use.size, whole_granules(a.bytes));
-      use.shared = use.shared || !a.per_launch;
+      use.shared = use.shared || (!a.per_launch && a.copies == 1);
       if (a.per_launch) { use.copies = std::max(use.copies, launches[k]); }
+      if (a.copies > 1) {
+        use.copies = std::max(use.copies, std::min(launches[k], static_cast<double>(a.copies)));
+      }
     }
   }
   AddressSpace all;
@@ -65,7 +74,7 @@ std::vector<bool> Addresses::once(const kernel::Kernel& kernel) const {
 std::vector<std::int64_t> Addresses::of(const kernel::Kernel& kernel, std::int64_t ordinal) {
   std::vector<std::int64_t> bases;
   for (const kernel::Array& a : kernel.arrays) {
-    const auto [at, fresh] = base_.try_emplace({a.name, a.per_launch ? ordinal : kShared}, next_);
+    const auto [at, fresh] = base_.try_emplace({a.name, copy_of(a, ordinal)}, next_);
     next_ += fresh ? size_[a.name] : 0;
     bases.push_back(at->second);
   }

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Where arrays lie in device memory. Arrays of one name are one range; an array with a copy per
-// launch gets a fresh range for every ordinal. Ranges never overlap and start at 2 MiB boundaries.
-// Scenarios that need more addresses than there are have been refused (addresses_needed).
+// launch gets a fresh range for every ordinal, one with `copies` so many ranges in turn. Ranges
+// never overlap and start at 2 MiB boundaries. Scenarios that need more addresses than there are
+// have been refused (addresses_needed).
 #pragma once
 
 #include <cstdint>

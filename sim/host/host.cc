@@ -116,14 +116,14 @@ void Host::call(const Item& item) {
   log_.spans.push_back({graph ? SpanKind::GraphCall : SpanKind::LaunchCall, now, back});
   const Time visible = back + gpu_.launch.submit;
   if (!graph) {
-    submit(item, log_.spans.size() - 1, visible, false);
+    submit(item, log_.spans.size() - 1, visible, Part::Alone);
   } else {
     bool first = true;
     for (const Item& node : item.body) {
       for (std::int64_t i = 0; i < node.repeat; ++i) {
         Item placed = node;
         placed.stream = item.stream;
-        submit(placed, log_.spans.size() - 1, visible, !first);
+        submit(placed, log_.spans.size() - 1, visible, first ? Part::GraphStart : Part::GraphNode);
         first = false;
       }
     }
@@ -131,14 +131,14 @@ void Host::call(const Item& item) {
   go_on_at(back);
 }
 
-void Host::submit(const Item& launch, std::size_t span, Time at, bool graph_successor) {
+void Host::submit(const Item& launch, std::size_t span, Time at, Part part) {
   LaunchRecord record;
   record.kernel = launch.kernel;
   record.stream = launch.stream;
   record.call = span;
   record.arrived = at;
   log_.launches.push_back(record);
-  graph_successor_.push_back(graph_successor);
+  parts_.push_back(part);
   ++streams_[launch.stream].submitted;
   ++under_way_;
   const auto number = static_cast<std::uint32_t>(log_.launches.size() - 1);
@@ -169,15 +169,20 @@ void Host::check_wait() {
 
 void Host::arrive(std::uint32_t record) {
   Stream& s = streams_[log_.launches[record].stream];
-  s.queue.push_back({record, graph_successor_[record]});
+  s.queue.push_back({record, parts_[record]});
   advance(s);
+}
+
+Duration Host::gap_before(Part part) const {
+  const gpu::LaunchSpec& launch = gpu_.launch;
+  return part == Part::GraphNode    ? launch.graph_gap
+         : part == Part::GraphStart ? launch.graph_start
+                                    : launch.stream_gap;
 }
 
 void Host::advance(Stream& s) {
   if (s.busy || s.ready_pending || s.queue.empty()) { return; }
-  const Duration gap = s.queue.front().graph_successor ? gpu_.launch.graph_gap
-                                                       : gpu_.launch.stream_gap;
-  const Time earliest = s.ran ? s.last_end + gap : wheel_.now();
+  const Time earliest = s.ran ? s.last_end + gap_before(s.queue.front().part) : wheel_.now();
   if (earliest > wheel_.now()) {
     s.ready_pending = true;
     const auto stream = static_cast<std::uint32_t>(log_.launches[s.queue.front().record].stream);

@@ -68,9 +68,12 @@ class Host {
     std::int64_t done = 0;  // repeats of items[next] that are over
   };
 
+  // What a launch is part of: it stands alone, begins a graph, or follows a node of its graph.
+  enum class Part : std::uint8_t { Alone, GraphStart, GraphNode };
+
   struct Queued {
     std::uint32_t record;
-    bool graph_successor;  // follows another node of the same graph
+    Part part;
   };
 
   struct Stream {
@@ -85,11 +88,12 @@ class Host {
   void step();
   void run_item(const Item& item, Frame& frame);
   void call(const Item& item);
-  void submit(const Item& launch, std::size_t span, Time at, bool graph_successor);
+  void submit(const Item& launch, std::size_t span, Time at, Part part);
   void wait_for(std::int64_t stream);
   void check_wait();
   void arrive(std::uint32_t record);
   void advance(Stream& stream);
+  [[nodiscard]] Duration gap_before(Part part) const;
   void start(Stream& stream);
   void kernel_done(std::uint32_t launch);
   void go_on_at(Time t);
@@ -107,7 +111,7 @@ class Host {
   std::vector<std::int64_t> ordinals_;        // launches so far, by kernel
   std::vector<Frame> frames_;
   std::map<int, Stream> streams_;
-  std::vector<bool> graph_successor_;                             // by record
+  std::vector<Part> parts_;                                       // by record
   std::map<std::uint32_t, std::unique_ptr<sm::Launch>> running_;  // by record
   Log log_;
   bool program_over_ = false;

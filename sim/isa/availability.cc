@@ -21,6 +21,15 @@ const std::vector<Requirement>& requirements() {
       {"tma_store_wait", "cp.async.bulk.wait_group", 90, 0},
       {"wgmma", "wgmma.mma_async", 90, 90},
       {"wgmma_wait", "wgmma.wait_group", 90, 90},
+      {"tcgen05_mma", "tcgen05.mma", 100, 103},
+      {"tcgen05_cp", "tcgen05.cp", 100, 103},
+      {"tcgen05_commit", "tcgen05.commit", 100, 103},
+      {"tcgen05_ld", "tcgen05.ld", 100, 103},
+      {"tcgen05_st", "tcgen05.st", 100, 103},
+      {"tcgen05_wait", "tcgen05.wait", 100, 103},
+      {"tmem", "tensor memory", 100, 103},
+      {"redux", "redux.sync", 80, 0},
+      {"mfma", "v_mfma", 908, 0, "gfx"},
       {"setmaxnreg", "setmaxnreg", 90, 0},
       {"cluster_barrier", "barrier.cluster", 90, 0},
       {"dsmem_load", "ld.shared::cluster", 90, 0},
@@ -30,10 +39,9 @@ const std::vector<Requirement>& requirements() {
   return all;
 }
 
-std::optional<int> compute_capability(std::string_view architecture) {
-  constexpr std::string_view kPrefix = "sm_";
-  if (!architecture.starts_with(kPrefix)) { return std::nullopt; }
-  architecture.remove_prefix(kPrefix.size());
+std::optional<int> compute_capability(std::string_view architecture, std::string_view family) {
+  if (!architecture.starts_with(family)) { return std::nullopt; }
+  architecture.remove_prefix(family.size());
   int n = 0;
   const auto [end, error] = std::from_chars(architecture.data(),
                                             architecture.data() + architecture.size(), n);
@@ -54,15 +62,15 @@ const Requirement* find(std::string_view operation) {
 std::string architectures_of(std::string_view operation) {
   const Requirement* r = find(operation);
   if (r == nullptr) { return {}; }
-  const std::string first = "sm_" + std::to_string(r->first);
+  const std::string family(r->family), first = family + std::to_string(r->first);
   if (r->last == r->first) { return first; }
-  return r->last == 0 ? first + " and later" : first + " to sm_" + std::to_string(r->last);
+  return r->last == 0 ? first + " and later" : first + " to " + family + std::to_string(r->last);
 }
 
 std::optional<std::string> lacks(std::string_view operation, std::string_view architecture) {
   const Requirement* r = find(operation);
   if (r == nullptr) { return std::nullopt; }
-  const auto capability = compute_capability(architecture);
+  const auto capability = compute_capability(architecture, r->family);
   const bool has = capability && *capability >= r->first &&
                    (r->last == 0 || *capability <= r->last);
   if (has) { return std::nullopt; }
@@ -93,6 +101,13 @@ std::string_view operation_name(OpKind kind) {
     case OpKind::Wgmma: return "wgmma";
     case OpKind::WgmmaWait: return "wgmma_wait";
     case OpKind::Mma: return "mma";
+    case OpKind::Mfma: return "mfma";
+    case OpKind::Tcgen05Mma: return "tcgen05_mma";
+    case OpKind::Tcgen05Copy: return "tcgen05_cp";
+    case OpKind::Tcgen05Commit: return "tcgen05_commit";
+    case OpKind::Tcgen05Load: return "tcgen05_ld";
+    case OpKind::Tcgen05Store: return "tcgen05_st";
+    case OpKind::Tcgen05Wait: return "tcgen05_wait";
     case OpKind::NamedBarrier: return "named_barrier";
     case OpKind::ClusterBarrier: return "cluster_barrier";
     case OpKind::PeerLoad: return "dsmem_load";

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which instructions exist on which architecture: wgmma on sm_90 alone, the TMA from sm_90 on,
-// cp.async from sm_80 on.
+// Which instructions exist on which architecture: wgmma on sm_90 alone, tcgen05 on sm_100 and
+// sm_103, the TMA from sm_90 on, cp.async from sm_80 on, MFMA on AMD's.
 #pragma once
 
 #include <optional>
@@ -15,7 +15,8 @@ namespace wavetail::isa {
 // A kind of instruction that not every GPU has. `operation` is its key in a scenario.
 struct Requirement {
   std::string_view operation, instruction;
-  int first = 0, last = 0;  // compute capability x 10, inclusive; last 0: no end
+  int first = 0, last = 0;          // compute capability x 10, inclusive; last 0: no end
+  std::string_view family = "sm_";  // what the architecture's name begins with
 };
 
 [[nodiscard]] const std::vector<Requirement>& requirements();
@@ -23,8 +24,9 @@ struct Requirement {
 // "sm_90", "sm_90 and later"; empty if every GPU has the operation.
 [[nodiscard]] std::string architectures_of(std::string_view operation);
 
-// "sm_90" is 90; absent for architectures of other vendors, which have none of these.
-[[nodiscard]] std::optional<int> compute_capability(std::string_view architecture);
+// "sm_90" is 90, of family "gfx" "gfx942" is 942; absent for architectures of other families.
+[[nodiscard]] std::optional<int> compute_capability(std::string_view architecture,
+                                                    std::string_view family = "sm_");
 
 // Why the GPU cannot run the operation: a sentence that names instruction and architectures; absent
 // if it can.

@@ -14,7 +14,8 @@ namespace {
 
 // What one warp does to one mbarrier.
 struct Part {
-  bool arrives = false, cluster_wide = false, signals = false;
+  bool arrives = false, signals = false;
+  std::int64_t blocks = 1;  // of which each does the same to it
 };
 
 void add_parties(std::string& text, const kernel::Role& role, OpKind kind) {
@@ -27,16 +28,20 @@ void note(const Op& op, const kernel::Kernel& k, const kernel::Role& role, Mbarr
           Part& part) {
   if (op.kind == OpKind::MbarrierArrive) {
     part.arrives = true;
-    part.cluster_wide = part.cluster_wide || op.cluster_wide;
+    const std::int64_t blocks = op.cluster_wide ? kernel::volume(k.cluster) : op.pair ? 2 : 1;
+    part.blocks = std::max(part.blocks, blocks);
+  } else if (op.kind == OpKind::Tcgen05Commit) {
+    part.arrives = true;
   } else if (op.kind == OpKind::TmaLoad || op.kind == OpKind::CpAsync) {
     part.signals = true;
+    part.blocks = std::max<std::int64_t>(part.blocks, op.pair ? 2 : 1);
   } else {
     return;
   }
   add_parties(plan.released_by, role, op.kind);
   std::int64_t lands = 0, fetched = 0;
   for (const kernel::Box& box : op.boxes) {
-    lands += box.bytes();
+    lands += box.bytes() / (box.split ? receivers(box, k) : 1);
     fetched += box.bytes() / (box.leader ? 1 : receivers(box, k));
   }
   plan.stage_bytes = std::max(plan.stage_bytes, lands);
@@ -47,13 +52,14 @@ void add_warp(const kernel::Kernel& k, const kernel::Role& role, std::int64_t wa
               std::vector<MbarrierPlan>& plans) {
   std::vector<Part> parts(plans.size());
   for_each_op(role.program, warp, [&](const Op& op) {
-    if (op.mbarrier < 0 || (op.kind == OpKind::TmaLoad && warp != 0)) { return; }
+    const bool elected = op.kind == OpKind::TmaLoad || op.kind == OpKind::Tcgen05Commit;
+    if (op.mbarrier < 0 || (elected && warp != 0)) { return; }
     const auto b = static_cast<std::size_t>(op.mbarrier);
     note(op, k, role, plans[b], parts[b]);
   });
   for (std::size_t b = 0; b < plans.size(); ++b) {
-    const std::int64_t blocks = parts[b].cluster_wide ? kernel::volume(k.cluster) : 1;
-    plans[b].arrivals += (parts[b].arrives ? blocks : 0) + (parts[b].signals ? 1 : 0);
+    plans[b].arrivals += ((parts[b].arrives ? 1 : 0) + (parts[b].signals ? 1 : 0)) *
+                         parts[b].blocks;
     plans[b].open = plans[b].open && !parts[b].signals;
   }
 }

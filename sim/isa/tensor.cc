@@ -9,7 +9,11 @@ namespace wavetail::isa {
 using kernel::TensorShape;
 using kernel::TensorType;
 
-double tensor_rate(const gpu::TensorSpec& t, TensorType type) {
+namespace {
+
+// The member of a table by operand type.
+template <class Table>
+double by_type(const Table& t, TensorType type) {
   switch (type) {
     case TensorType::Fp16: return t.fp16;
     case TensorType::Bf16: return t.bf16;
@@ -20,6 +24,14 @@ double tensor_rate(const gpu::TensorSpec& t, TensorType type) {
     case TensorType::Fp64: return t.fp64;
   }
   return 0;
+}
+
+}  // namespace
+
+double tensor_rate(const gpu::TensorSpec& t, TensorType type) { return by_type(t, type); }
+
+double tensor_energy(const gpu::TensorEnergySpec& energy, TensorType type) {
+  return by_type(energy, type);
 }
 
 std::string_view name(TensorType type) {
@@ -56,24 +68,90 @@ std::int64_t thousandths(double cycles) {
   return static_cast<std::int64_t>(std::ceil(cycles * static_cast<double>(kThousandths) - 1e-6));
 }
 
+std::int64_t energy_of(const gpu::GpuSpec& gpu, TensorType type, double flops) {
+  return std::llround(tensor_energy(gpu.power.energy.tensor, type) * flops);
+}
+
 double operand_bytes(std::int64_t elements, TensorType type) {
   return static_cast<double>(elements * bits(type)) / 8;
+}
+
+// Of A, of which a sparse one has half; what says which half is not counted.
+double a_bytes(const TensorShape& s, std::int64_t rows) {
+  return operand_bytes(rows * s.k, s.type) / (s.sparse ? 2 : 1);
+}
+
+// Cycles at the dense rate, of a sparse A with half of the FLOPs that the shape names.
+double dense_cycles(const TensorShape& s, double rate) {
+  return s.flops() / (s.sparse ? 2 : 1) / rate;
 }
 
 }  // namespace
 
 TensorCost wgmma_cost(const gpu::GpuSpec& gpu, const TensorShape& s) {
-  const double full = s.flops() / tensor_rate(gpu.tensor, s.type);
-  const double a = s.a_in_registers ? 0 : operand_bytes(s.m * s.k, s.type);
+  const double full = dense_cycles(s, tensor_rate(gpu.tensor, s.type));
+  const double a = s.a_in_registers ? 0 : a_bytes(s, s.m);
   const double operands = (a + operand_bytes(s.n * s.k, s.type)) /
                           unit::bytes_per_cycle(gpu.shared_memory.bandwidth);
-  return {thousandths(std::max(full, operands)), thousandths(full), s.flops() / 4};
+  return {thousandths(std::max(full, operands)), thousandths(full), s.flops() / 4,
+          energy_of(gpu, s.type, s.flops() / 4)};
 }
 
 TensorCost mma_cost(const gpu::GpuSpec& gpu, const TensorShape& s) {
+  const double rate = tensor_rate(gpu.tensor, s.type) * (s.fp16_sums ? gpu.mma.fp16_sums : 1) /
+                      static_cast<double>(gpu.sm.schedulers);
+  const double full = dense_cycles(s, rate);
+  const double operands = (a_bytes(s, s.m) + operand_bytes(s.n * s.k, s.type)) /
+                          unit::bytes_per_cycle(gpu.mma.operands);
+  return {thousandths(std::max(full / gpu.mma.share, operands)), thousandths(full), s.flops(),
+          energy_of(gpu, s.type, s.flops())};
+}
+
+TensorCost mfma_cost(const gpu::GpuSpec& gpu, const TensorShape& s) {
   const double rate = tensor_rate(gpu.tensor, s.type) / static_cast<double>(gpu.sm.schedulers);
-  const double full = s.flops() / rate;
-  return {thousandths(full / gpu.mma.share), thousandths(full), s.flops()};
+  const double full = dense_cycles(s, rate);
+  return {thousandths(full / gpu.mma.share), thousandths(full), s.flops(),
+          energy_of(gpu, s.type, s.flops())};
+}
+
+std::int64_t mfma_latency(const gpu::GpuSpec& gpu, const TensorShape& s) {
+  return (mfma_cost(gpu, s).full + kThousandths - 1) / kThousandths + gpu.mma.latency.count();
+}
+
+namespace {
+
+constexpr std::int64_t kTmemLanes = 128;
+
+}  // namespace
+
+TensorCost tcgen05_cost(const gpu::GpuSpec& gpu, const TensorShape& s) {
+  const std::int64_t rows = s.m / s.ctas;
+  const double full = dense_cycles(s, tensor_rate(gpu.tensor, s.type)) /
+                      static_cast<double>(s.ctas);
+  const double lanes = full * static_cast<double>(kTmemLanes) /
+                       static_cast<double>(std::min(rows, kTmemLanes));
+  const double a = s.a_in_registers ? 0 : a_bytes(s, rows);
+  const double operands = (a + operand_bytes(s.n / s.ctas * s.k, s.type)) /
+                          unit::bytes_per_cycle(gpu.shared_memory.bandwidth);
+  const double exchange = s.ctas > 1 ? static_cast<double>(gpu.tcgen05.exchange.count()) : 0;
+  return {thousandths(std::max(lanes, operands + exchange)), thousandths(full), s.flops(),
+          energy_of(gpu, s.type, s.flops())};
+}
+
+std::int64_t tcgen05_latency(const gpu::GpuSpec& gpu, const TensorShape& s) {
+  constexpr std::int64_t kColumns = 128;
+  const std::int64_t columns = std::min(s.n, kColumns);
+  const double fill = (s.a_in_registers ? 0 : a_bytes(s, kTmemLanes)) +
+                      operand_bytes(columns * s.k, s.type);
+  const double cycles = fill / unit::bytes_per_cycle(gpu.shared_memory.bandwidth);
+  return gpu.tcgen05.latency.count() + (s.ctas > 1 ? gpu.tcgen05.pair.count() : 0) +
+         static_cast<std::int64_t>(std::ceil(cycles));
+}
+
+TensorCost tcgen05_copy_cost(const gpu::GpuSpec& gpu, std::int64_t bytes) {
+  const double cycles = static_cast<double>(bytes) /
+                        unit::bytes_per_cycle(gpu.shared_memory.bandwidth);
+  return {thousandths(cycles), 0, 0, 0};
 }
 
 }  // namespace wavetail::isa

@@ -51,6 +51,10 @@ struct Box {
   // each of them fetches its share of the rows, and all take the box of the first of them.
   std::array<bool, 3> multicast{};
   bool leader = false;  // with multicast: the first of them alone fetches it, and all of it
+  bool split = false;   // with multicast: each share lands in the block that fetches it alone
+  // Rows beyond the end of the array are not moved; they count as landed (the TMA fills them with
+  // zeros). Otherwise the box moves down until it lies inside.
+  bool clip = false;
 
   [[nodiscard]] std::int64_t bytes() const { return planes * rows * row_bytes; }
 
@@ -64,11 +68,15 @@ struct Box {
 
 enum class TensorType : std::uint8_t { Fp16, Bf16, Tf32, Fp8, Int8, Fp4, Fp64 };
 
-// m x n x k of one tensor instruction.
+// m x n x k of one tensor instruction; k counts the columns of B, of which a sparse A holds half.
 struct TensorShape {
   std::int64_t m = 0, n = 0, k = 0;
   TensorType type = TensorType::Bf16;
-  bool a_in_registers = false;  // wgmma: otherwise A comes from shared memory, as B does
+  // Not in shared memory, as B is: wgmma takes A from registers, tcgen05.mma from tensor memory.
+  bool a_in_registers = false;
+  bool sparse = false;     // two of four elements of A (mma.sp, wgmma.mma_async.sp)
+  bool fp16_sums = false;  // mma: sums in FP16 instead of FP32
+  std::int64_t ctas = 1;  // tcgen05.mma: blocks that work on it; of two, each holds half of A and B
 
   [[nodiscard]] double flops() const { return 2.0 * static_cast<double>(m * n * k); }
 

@@ -28,6 +28,9 @@ struct Array {
   // Its lines stay in L2 as far as the set-aside for persisting accesses goes (CUDA: an access
   // policy window with hitProp persisting over the whole array).
   bool persisting = false;
+  // Launches of a kernel take so many copies in turn: launch n has copy n modulo `copies`
+  // (benchmarks rotate weights so that caches do not hold all of them). Not with per_launch.
+  std::int64_t copies = 1;
 
   bool operator==(const Array&) const = default;
 };
@@ -66,6 +69,7 @@ struct Kernel {
   std::int64_t block = 0;         // threads per block
   std::int64_t registers = 0;     // per thread, as launched
   Bytes shared_memory;            // static + dynamic, per block
+  std::int64_t tmem_columns = 0;  // of tensor memory, per block: 0 or a power of two from 32 on
   std::optional<Bytes> carveout;  // shared memory per SM that it prefers; else what its blocks need
   std::vector<Array> arrays;
   std::vector<Mbarrier> mbarriers;  // of every block
@@ -73,6 +77,9 @@ struct Kernel {
   std::optional<Shares> shares;
   // a stand-in of stated duration: nothing is simulated inside
   std::optional<unit::Duration> duration;
+
+  // How random its data are: 1 random bits, 0 all zero. Scales what they cost (gpu::EnergySpec).
+  double randomness = 1;
 
   // What the algorithm has to move and compute at least, for the bound (set by templates; own
   // programs get them from their arrays and ops). Bytes count each touched byte once.

@@ -1,271 +1,370 @@
 // SPDX-License-Identifier: Apache-2.0
-// attention, decode: one query token per sequence reads the whole cache. The cache of a (sequence,
-// KV head) is split over several blocks so that all SMs take part (split-KV); the query heads that
-// share a KV head share one pass over it (GQA). A second kernel, NAME.combine, merges the partial
-// results of the splits.
+// attention: softmax(Q K^T) V without the scores in memory. Prefill: every query of a prompt, tile
+// by tile, forward. Decode: one query per sequence against a cache, whose blocks of keys are split
+// over several blocks of the grid where there are too few, with a kernel NAME.combine behind. This
+// file holds the parameters and makes the plan: the tile sizes and rules of choice are those of
+// FlashAttention-2 and -3 as published (github Dao-AILab/flash-attention).
+#include "library/attention.h"
+
 #include <algorithm>
+#include <iterator>
 
 #include <fmt/format.h>
 
+#include "isa/availability.h"
+#include "isa/tensor.h"
 #include "library/all.h"
-#include "library/parts.h"
 
-namespace wavetail::library {
+namespace wavetail::library::attention {
 
 namespace {
 
-constexpr std::int64_t kWarps = 4;        // per block
-constexpr std::int64_t kBlocksPerSm = 2;  // that the choice of splits aims at
-constexpr std::int64_t kMostLoads = 8;    // of K, and as many of V, in flight per warp
+using kernel::TensorType;
 
-struct Plan {
-  std::int64_t batch = 0, q_heads = 0, kv_heads = 0, group = 0, dim = 0, length = 0;
-  std::string dtype;
-  std::int64_t row = 0;                // bytes of a token's key in one head
-  std::int64_t width = 0;              // bytes per lane of a K or V load
-  std::int64_t tokens_per_load = 0;    // of a warp
-  std::int64_t splits = 1, chunk = 0;  // blocks per (sequence, KV head), tokens per block
-  std::int64_t loads = 0;              // of K per warp
-};
-
-// As many splits as keep kBlocksPerSm blocks on every SM in one wave, in chunks of whole warp
-// loads.
-void choose_splits(Plan& p, std::int64_t wanted, std::int64_t sms) {
-  const std::int64_t step = kWarps * p.tokens_per_load;
-  const std::int64_t room = std::max<std::int64_t>(1, sms * kBlocksPerSm / (p.batch * p.kv_heads));
-  const std::int64_t splits = wanted > 0 ? wanted : std::min(room, ceil_div(p.length, step));
-  p.chunk = round_up(ceil_div(p.length, splits), step);
-  p.splits = ceil_div(p.length, p.chunk);
-  p.loads = p.chunk / step;
-}
-
-std::vector<Mistake> plan(const Values& v, const gpu::GpuSpec& gpu, Plan& p) {
-  if (v.word("mode") == "prefill") {
-    return {{"mode", "is prefill, which is not built yet; allowed: decode"}};
+std::vector<Mistake> read_shape(const Values& v, Shape& s) {
+  s.decode = v.word("mode") == "decode";
+  s.backward = v.word("mode") == "backward";
+  s.batch = v.number("batch");
+  s.q_heads = v.number("q_heads");
+  s.kv_heads = v.number("kv_heads");
+  s.dim = v.number("head_dim");
+  s.dim_v = v.number_or("head_dim_v", s.dim);
+  s.dtype = v.word("dtype");
+  s.element = dtype_bytes(s.dtype);
+  s.out_element = std::max(2, s.element);
+  s.type = s.dtype == "fp16"  ? TensorType::Fp16
+           : s.dtype == "fp8" ? TensorType::Fp8
+                              : TensorType::Bf16;
+  s.fresh = v.flag("fresh");
+  s.page = v.number_or("page", 0);
+  s.varlen = v.flag("varlen");
+  s.latent = v.flag("latent");
+  const char* length = s.decode ? "kv_len" : "seqlen";
+  if (!v.has(length)) {
+    return {{length, s.decode ? "is missing; decode needs the length of the cache"
+                              : "is missing; prefill needs the tokens of the prompt"}};
   }
-  if (!v.has("kv_len")) { return {{"kv_len", "is missing; decode needs the length of the cache"}}; }
-  p = {.batch = v.number("batch"),
-       .q_heads = v.number("q_heads"),
-       .kv_heads = v.number("kv_heads"),
-       .dim = v.number("head_dim"),
-       .length = v.number("kv_len"),
-       .dtype = v.word("dtype")};
-  if (p.q_heads % p.kv_heads != 0) {
+  if (s.q_heads % s.kv_heads != 0) {
     return {{"q_heads",
-             fmt::format("is {}; a multiple of the {} KV heads is needed", p.q_heads, p.kv_heads)}};
+             fmt::format("is {}; a multiple of the {} KV heads is needed", s.q_heads, s.kv_heads)}};
   }
-  p.group = p.q_heads / p.kv_heads;
-  p.row = p.dim * dtype_bytes(p.dtype);
-  p.width = std::min<std::int64_t>(
-      16, p.row / gpu.sm.warp_size >= 16 ? 16 : std::max<std::int64_t>(p.row / 4, 1));
-  const std::int64_t request = gpu.sm.warp_size * p.width;
-  if (p.dim % 32 != 0 || request % p.row != 0) {
-    return {{"head_dim",
-             fmt::format("is {}; 32, 64, 128 or 256 fit whole tokens into a warp load", p.dim)}};
+  if (s.decode) {
+    s.keys = v.number("kv_len");
+    return {};
   }
-  p.tokens_per_load = request / p.row;
-  choose_splits(p, v.number_or("splits", 0), gpu.sms());
+  s.queries = v.number("seqlen");
+  s.prefix = v.number_or("kv_prefix", 0);
+  s.causal = v.flag("causal");
+  s.keys = s.prefix + s.queries;
   return {};
 }
 
-// Scores of one batch of K loads, or the weighted sum of one of V: unpacking, a product per query
-// head of the group, and for the scores the sum over the lanes of a token.
-void multiply(Listing& code, const Plan& p, std::int64_t loads, bool scores,
-              const gpu::GpuSpec& gpu) {
-  const std::int64_t elements = loads * p.width / dtype_bytes(p.dtype);
-  code.unpack(p.dtype, elements);
-  code.fp32(elements * p.group, 2 * p.group, 2);
-  if (scores) {
-    code.shuffle_sum(gpu.sm.warp_size / p.tokens_per_load, loads * p.group);
-    code.fp32(2 * loads * p.group, loads * p.group, 1);  // running maximum, rescaling
-    code.arithmetic(kernel::Pipe::Sfu, loads * p.group, loads * p.group, 1);
+std::vector<Mistake> choose_engine(const Values& v, const gpu::GpuSpec& gpu, Plan& p) {
+  const Shape& s = p.shape;
+  const bool wgmma = !isa::lacks("wgmma", gpu.architecture) &&
+                     isa::tensor_rate(gpu.tensor, s.type) > 0;
+  const bool mma = !isa::lacks("mma", gpu.architecture) &&
+                   !isa::lacks("cp_async", gpu.architecture) &&
+                   isa::tensor_rate(gpu.tensor, s.type) > 0;
+  const bool tensor = s.dtype != "fp32";
+  const std::string way = v.has("kernel")                   ? v.word("kernel")
+                          : tensor && wgmma                 ? "fa3"
+                          : tensor && mma && s.element == 2 ? "fa2"
+                                                            : "vector";
+  p.engine = way == "fa3"                   ? Engine::Wgmma
+             : way == "fa2" || way == "xqa" ? Engine::Mma
+                                            : Engine::Vector;
+  if (way == "xqa" && !s.decode) {
+    return {{"kernel", "is xqa; it is there in decode only: fa2, fa3"}};
+  }
+  if (p.engine == Engine::Vector) {
+    if (s.decode) { return {}; }
+    return {{v.has("kernel") ? "kernel" : "mode",
+             fmt::format("is {}; without tensor cores there is decode only",
+                         v.has("kernel") ? way : "prefill")}};
+  }
+  const char* needed = p.engine == Engine::Wgmma ? "wgmma" : "cp_async";
+  if (const auto why = isa::lacks(needed, gpu.architecture)) {
+    return {{"kernel", fmt::format("is {}; {}", way, *why)}};
+  }
+  if (!tensor || (p.engine == Engine::Mma && s.element != 2)) {
+    return {{"dtype", fmt::format("is {}; {} multiplies bf16 or fp16{}", s.dtype, way,
+                                  p.engine == Engine::Wgmma ? " or fp8" : "")}};
+  }
+  if (s.dim % 16 != 0 || s.dim_v % 16 != 0) {
+    return {{"head_dim", fmt::format("is {}; tensor instructions need a multiple of 16",
+                                     s.dim % 16 != 0 ? s.dim : s.dim_v)}};
+  }
+  return {};
+}
+
+// hopper/tile_size.h: rows and columns by head size.
+void hopper_tile(Plan& p) {
+  const Shape& s = p.shape;
+  const bool gathered = s.page > 0;
+  const std::int64_t d = std::max(s.dim, s.dim_v);
+  if (s.element == 1) {
+    p.rows = d <= 96 ? 192 : 128;
+    p.cols = d <= 64    ? 160
+             : d <= 96  ? 128
+             : d <= 128 ? (gathered ? 160 : 224)
+             : d <= 192 ? 160
+                        : 128;
+  } else {
+    p.rows = d <= 96 ? 192 : 128;
+    p.cols = d <= 64    ? (s.causal || gathered ? 128 : 192)
+             : d <= 96  ? (gathered ? 128 : 144)
+             : d <= 128 ? (s.causal || gathered ? 128 : 176)
+             : d <= 192 ? (gathered         ? 96
+                           : s.dim_v <= 128 ? 128
+                                            : 112)
+                        : (gathered ? 64 : 80);
+  }
+  if (d > 256) {  // large heads: one tile of 64 rows, shared memory holds few keys
+    p.rows = 64;
+    p.cols = 32;
+  }
+  p.warps = p.rows / 16;
+}
+
+// kernel_traits of the A100: one or two blocks per SM; split-KV has tiles of 64 rows.
+void ampere_tile(Plan& p) {
+  const std::int64_t d = std::max(p.shape.dim, p.shape.dim_v);
+  p.stages = 1;
+  if (p.shape.decode) {
+    p.rows = 64;
+    p.cols = d <= 64 ? 256 : d <= 128 ? 128 : 64;
+    p.warps = 4;
+    return;
+  }
+  p.rows = 128;
+  p.cols = d <= 64 ? 128 : 64;
+  p.warps = d <= 128 ? 4 : 8;
+  if (d > 256) {
+    p.rows = 64;
+    p.cols = 32;
+    p.warps = 4;
   }
 }
 
-// One trip of a warp: its keys and values are asked for together; the scores need the keys only.
-Listing tile(const Plan& p, std::int64_t loads, std::int64_t done, const gpu::GpuSpec& gpu) {
-  const std::int64_t head = p.length * p.row, request = gpu.sm.warp_size * p.width;
-  Access keys{.array = 1,
-              .width = p.width,
-              .count = loads,
-              .strides = {.block_x = p.chunk * p.row,
-                          .block_y = head,
-                          .block_z = p.kv_heads * head,
-                          .warp = p.chunk / kWarps * p.row,
-                          .count = request,
-                          .loop = {kMostLoads * request}},
-              .offset = done * request,
-              .streaming = true};
-  Listing code;
-  code.load(keys);
-  keys.array = 2;
-  code.load(keys);
-  code.loop_step(2);
-  code.wait(loads);
-  multiply(code, p, loads, true, gpu);
-  code.wait(0);
-  multiply(code, p, loads, false, gpu);
-  return code;
-}
-
-// The block's part of the result, FP32 before a merge: `bytes` per block, contiguous, spread over
-// its warps.
-void store_result(Listing& code, std::int64_t bytes, const Plan& p, const gpu::GpuSpec& gpu) {
-  const std::int64_t per_warp = bytes / kWarps;
-  const std::int64_t width = std::clamp<std::int64_t>(per_warp / gpu.sm.warp_size, 1, 16);
-  const std::int64_t count = ceil_div(per_warp, width * gpu.sm.warp_size);
-  code.store({.array = 3,
-              .width = width,
-              .count = count,
-              .strides = {.block_x = bytes,
-                          .block_y = p.splits * bytes,
-                          .block_z = p.kv_heads * p.splits * bytes,
-                          .warp = per_warp,
-                          .count = width * gpu.sm.warp_size},
-              .lanes = static_cast<int>(std::min(gpu.sm.warp_size, per_warp / width))});
-}
-
-kernel::Kernel split_kernel(const Values& v, const Plan& p, const gpu::GpuSpec& gpu) {
-  const std::int64_t q_row = p.q_heads * p.row, q_group = p.group * p.row;
-  Listing code;
-  code.prologue(4);
-  code.load({.array = 0,
-             .width = 4,
-             .strides = {.block_z = 4},
-             .broadcast = true});  // the sequence's length
-  code.wait(0);
-  code.load({.array = 4,
-             .width = p.width,
-             .count = std::max<std::int64_t>(1, q_group / (p.width * gpu.sm.warp_size)),
-             .strides = {.block_y = q_group, .block_z = q_row, .count = p.width * gpu.sm.warp_size},
-             .lanes = static_cast<int>(std::min(gpu.sm.warp_size, q_group / p.width))});
-  code.repeat(p.loads / kMostLoads, tile(p, kMostLoads, 0, gpu));
-  if (p.loads % kMostLoads != 0) {
-    code.repeat(1, tile(p, p.loads % kMostLoads, p.loads / kMostLoads * kMostLoads, gpu));
+// As many splits as fill the SMs to within 85 % of the best, none where tiles fill 80 % of them or
+// (FlashAttention-3) a sequence has at most four blocks of keys.
+std::int64_t choose_splits(const Plan& p, std::int64_t blocks, std::int64_t sms) {
+  const std::int64_t all = ceil_div(p.shape.keys, p.cols);
+  if (p.engine == Engine::Mma) { sms *= 2; }
+  if (5 * blocks >= 4 * sms) { return 1; }
+  if (p.engine == Engine::Wgmma && all <= 4) { return 1; }
+  const std::int64_t most = std::min<std::int64_t>({128, sms, all});
+  const auto efficiency = [&](std::int64_t n) {
+    const double waves = static_cast<double>(blocks * n) / static_cast<double>(sms);
+    return waves / static_cast<double>(ceil_div(blocks * n, sms));
+  };
+  const auto eligible = [&](std::int64_t n) {  // else a split more changes nothing
+    return n == 1 || ceil_div(all, n) != ceil_div(all, n - 1);
+  };
+  double best = 0;
+  for (std::int64_t n = 1; n <= most; ++n) {
+    if (eligible(n)) { best = std::max(best, efficiency(n)); }
   }
-  // The warps of the block merge their maxima, sums and accumulators.
-  code.barrier();
-  const std::int64_t each = p.group * p.width / dtype_bytes(p.dtype);
-  code.arithmetic(kernel::Pipe::Sfu, p.group, p.group, 1);
-  code.fp32(each * kWarps, each, 2);
-  const int element = p.splits > 1 ? 4 : dtype_bytes(p.dtype);
-  store_result(code, p.group * p.dim * element, p, gpu);
-
-  const std::int64_t registers = std::min<std::int64_t>(
-      round_up(32 + std::min(p.loads, kMostLoads) * p.width / 2 + 2 * each, 8),
-      gpu.sm.max_registers_per_thread);
-  kernel::Kernel k = plain_kernel(gpu, {p.splits, p.kv_heads, p.batch}, kWarps * gpu.sm.warp_size,
-                                  registers, std::move(code));
-  const unit::Bytes cache{p.batch * p.kv_heads * p.length * p.row};
-  const std::int64_t result = p.batch * p.q_heads * p.splits * p.dim * element;
-  k.arrays = {{".lengths", unit::Bytes{round_up(4 * p.batch, 32)}, false},
-              {v.array("keys"), cache, v.flag("fresh")},
-              {v.array("values"), cache, v.flag("fresh")},
-              {p.splits > 1 ? std::string(".partials") : v.array("y"), unit::Bytes{result}, false},
-              {v.array("x"), unit::Bytes{p.batch * q_row}, false}};
-  k.compulsory_read = unit::Bytes{2 * cache.count() + p.batch * q_row};
-  k.compulsory_write = unit::Bytes{result};
-  k.flops = 4.0 * static_cast<double>(p.batch * p.q_heads * p.length * p.dim);
-  k.note = fmt::format(
-      "{} splits of {} tokens, {} blocks; {} query heads share a pass over the cache", p.splits,
-      p.chunk, p.splits * p.kv_heads * p.batch, p.group);
-  return k;
+  for (std::int64_t n = 1; n <= most; ++n) {
+    if (eligible(n) && efficiency(n) >= 0.85 * best) { return n; }
+  }
+  return 1;
 }
 
-// A block per query head; its warps share the splits, each reading whole rows of partial results.
-kernel::Kernel combine_kernel(const Values& v, const Plan& p, const gpu::GpuSpec& gpu) {
-  const std::int64_t head = p.dim * 4, width = std::min<std::int64_t>(16, head / gpu.sm.warp_size);
-  const std::int64_t loads_per_head = head / (width * gpu.sm.warp_size);
-  const std::int64_t rounds = ceil_div(p.splits, kWarps), split = p.group * head;
-  Listing code;
-  code.prologue(2);
-  for (std::int64_t part = 0; part < loads_per_head; ++part) {
-    code.load({.array = 0,
-               .width = width,
-               .count = rounds,
-               .strides = {.block_x = head,
-                           .block_y = p.splits * split,
-                           .block_z = p.kv_heads * p.splits * split,
-                           .warp = split,
-                           .count = kWarps * split},
-               .offset = part * width * gpu.sm.warp_size});
+// KV heads whose keys and values 32 MB hold, as FlashAttention-3's scheduler forms sections; here a
+// number that divides all of them. Where rows are not packed, the query heads of a KV head.
+std::int64_t choose_section(const Plan& p, const gpu::GpuSpec& gpu) {
+  const std::int64_t all = p.shape.batch * p.shape.kv_heads;
+  if (p.pack != p.shape.group() || p.engine == Engine::Mma) { return 1; }
+  const std::int64_t bytes = p.shape.keys * (p.k_row() + p.v_row());
+  std::int64_t n = std::clamp<std::int64_t>(gpu.l2.capacity.count() * 5 / 8 / bytes, 1, all);
+  while (all % n != 0) { --n; }
+  return n;
+}
+
+void count_steps(const Values& v, const gpu::GpuSpec& gpu, Plan& p) {
+  const Shape& s = p.shape;
+  const bool wanted = v.has("packed") ? v.flag("packed") : p.engine == Engine::Wgmma || s.decode;
+  p.pack = wanted ? s.group() : 1;
+  if (v.has("kernel") && v.word("kernel") == "xqa") {  // a tile of few rows for all warps
+    p.rows = std::min<std::int64_t>(64, round_up(p.pack, 16));
+    p.key_warps = p.warps;
   }
-  code.wait(0);
-  code.arithmetic(kernel::Pipe::Sfu, rounds, rounds, 1);
-  code.fp32(rounds * loads_per_head * width / 4, width / 4, 2);
-  code.barrier();
-  code.fp32(kWarps, 1, 1);
-  code.pack(p.dtype, 1);
-  const std::int64_t out_head = p.row, per_warp = out_head / kWarps;
-  const std::int64_t out_width = std::max<std::int64_t>(per_warp / gpu.sm.warp_size,
-                                                        dtype_bytes(p.dtype));
-  code.store({.array = 1,
-              .width = out_width,
-              .strides = {.block_x = out_head,
-                          .block_y = p.group * out_head,
-                          .block_z = p.q_heads * out_head,
-                          .warp = per_warp},
-              .lanes = static_cast<int>(std::min(gpu.sm.warp_size, per_warp / out_width))});
-  kernel::Kernel k = plain_kernel(
-      gpu, {p.group, p.kv_heads, p.batch}, kWarps * gpu.sm.warp_size,
-      std::min<std::int64_t>(round_up(24 + rounds * loads_per_head * width / 4, 8), 128),
-      std::move(code));
-  k.name = "combine";
-  const std::int64_t partials = p.batch * p.q_heads * p.splits * head;
-  k.arrays = {{".partials", unit::Bytes{partials}, false},
-              {v.array("y"), unit::Bytes{p.batch * p.q_heads * p.row}, false}};
-  k.compulsory_read = unit::Bytes{partials};
-  k.compulsory_write = unit::Bytes{p.batch * p.q_heads * p.row};
-  k.flops = 2.0 * static_cast<double>(p.batch * p.q_heads * p.splits * p.dim);
-  k.note = fmt::format("merges {} splits per query head", p.splits);
-  return k;
+  p.tiles = ceil_div(p.all_rows(), p.rows);
+  const std::int64_t all = ceil_div(s.keys, p.cols);
+  p.steps = all;
+  if (s.decode) {
+    const std::int64_t blocks = s.batch * s.kv_heads * (s.group() / p.pack) * p.tiles;
+    p.splits = v.has("splits") ? std::min(v.number("splits"), all)
+                               : choose_splits(p, blocks, gpu.sms());
+    p.steps = ceil_div(all, p.splits);
+    p.splits = ceil_div(all, p.steps);
+  }
+  p.section = choose_section(p, gpu);
+  p.skips = !s.causal || v.flag("skip_masked");
+  const auto among = [&](std::int64_t n) { return std::min(n, p.steps); };
+  if (!s.causal || s.decode) {
+    p.masked = s.keys % p.cols != 0 ? 1 : 0;
+  } else if (!p.skips) {
+    p.masked = p.steps;
+  } else {
+    const bool aligned = p.rows % (p.pack * p.cols) == 0 && s.prefix % p.cols == 0;
+    p.masked = among(ceil_div(p.rows, p.pack * p.cols) + (aligned ? 0 : 1));
+  }
+}
+
+std::vector<Mistake> check_latent(const Plan& p) {
+  const Shape& s = p.shape;
+  if (!s.decode || p.engine != Engine::Wgmma) {
+    return {{"latent", "is true; a latent cache is there in decode with fa3"}};
+  }
+  if (s.dim_v > s.dim || s.dim_v > 512 || s.dim > 576 || s.dim_v % 64 != 0 || s.dim % 64 != 0) {
+    return {{"head_dim", fmt::format("is {} with {} of V; a latent cache has up to 576 and 512, "
+                                     "multiples of 64",
+                                     s.dim, s.dim_v)}};
+  }
+  return {};
+}
+
+std::vector<Mistake> check_backward(const Shape& s) {
+  if (s.element != 2) {
+    return {{"dtype", fmt::format("is {}; a backward pass has bf16 or fp16", s.dtype)}};
+  }
+  if (s.dim != s.dim_v || (s.dim != 64 && s.dim != 128)) {
+    return {{"head_dim", fmt::format("is {}; backward has 64 or 128, the same for V", s.dim)}};
+  }
+  if (s.group() != 1 || s.prefix != 0) {
+    return {{s.group() != 1 ? "kv_heads" : "kv_prefix",
+             "is stated; a backward pass has as many KV heads as query heads and no prefix"}};
+  }
+  return {};
 }
 
 std::vector<Mistake> make(const Arguments& arguments, const gpu::GpuSpec& gpu,
                           std::vector<kernel::Kernel>& out) {
   const Values v(arguments);
   Plan p;
-  if (auto mistakes = plan(v, gpu, p); !mistakes.empty()) { return mistakes; }
-  out.push_back(split_kernel(v, p, gpu));
-  if (p.splits > 1) { out.push_back(combine_kernel(v, p, gpu)); }
+  if (auto m = read_shape(v, p.shape); !m.empty()) { return m; }
+  if (auto m = choose_engine(v, gpu, p); !m.empty()) { return m; }
+  if (p.engine == Engine::Vector) { return vector_kernels(v, gpu, out); }
+  p.overlap = v.flag("overlap");
+  p.specialised = v.flag("specialised");
+  if (!p.specialised && p.shape.page > 0) {
+    return {{"specialised", "is false; pages are gathered by warps of their own: true"}};
+  }
+  if (p.shape.backward) {
+    if (auto m = check_backward(p.shape); !m.empty()) { return m; }
+    p.warps = 8;
+    for (kernel::Kernel& k : backward_kernels(p, v, gpu)) { out.push_back(std::move(k)); }
+    return {};
+  }
+  p.engine == Engine::Wgmma ? hopper_tile(p) : ampere_tile(p);
+  if (p.shape.latent) {
+    if (auto m = check_latent(p); !m.empty()) { return m; }
+    p.rows = 64;
+    p.cols = 128;
+    p.warps = 8;
+  }
+  count_steps(v, gpu, p);
+  out.push_back(p.shape.latent              ? latent_kernel(p, v, gpu)
+                : p.engine == Engine::Wgmma ? wgmma_kernel(p, v, gpu)
+                                            : mma_kernel(p, v, gpu));
+  if (p.splits > 1) { out.push_back(combine_kernel(p, v, gpu)); }
   return {};
 }
 
 }  // namespace
 
+}  // namespace wavetail::library::attention
+
+namespace wavetail::library {
+
+namespace {
+
+constexpr std::int64_t kTokens = std::int64_t{1} << 31;
+
+std::vector<Parameter> shape_parameters() {
+  return {
+      {"mode",
+       ParameterKind::Choice,
+       true,
+       0,
+       0,
+       {},
+       {"decode", "prefill", "backward"},
+       "decode: one query token per sequence; prefill: a prompt's; backward: the gradients of a "
+       "prompt's, with NAME.delta in front and NAME.convert behind"},
+      count_parameter("batch", 1, 65535, "1", "sequences"),
+      required_count("q_heads", 1, 1024, "query heads"),
+      required_count("kv_heads", 1, 1024, "KV heads"),
+      count_parameter("head_dim", 32, 1024, "128", "elements per head of Q and K"),
+      count_parameter("head_dim_v", 32, 1024, {}, "of V and the result; head_dim if absent"),
+      count_parameter("kv_len", 1, kTokens, {}, "tokens in the cache (decode)"),
+      count_parameter("seqlen", 1, kTokens, {}, "tokens of the prompt (prefill)"),
+      count_parameter("kv_prefix", 0, kTokens, "0",
+                      "tokens in the cache before the prompt's (prefill in chunks)")};
+}
+
+std::vector<Parameter> way_parameters() {
+  return {
+      flag_parameter("causal", "true", "a token sees the ones before it (prefill)"),
+      flag_parameter("skip_masked", "true",
+                     "blocks of keys that causality masks out are left out, not computed"),
+      dtype_parameter(),
+      {"kernel",
+       ParameterKind::Choice,
+       false,
+       0,
+       0,
+       {},
+       {"fa3", "fa2", "xqa", "vector"},
+       "fa3: TMA and wgmma; fa2: cp.async and mma.sync; xqa: the same with a tile of few rows, "
+       "whose "
+       "warps share out the keys; vector: plain loads and FMAs (both decode only); fa3 or fa2, as "
+       "GPU "
+       "and dtype have it, if absent"},
+      flag_parameter(
+          "overlap", "true",
+          "fa3: the next scores are under way during a softmax, and warpgroups take turns"),
+      flag_parameter("specialised", "true",
+                     "fa3: warps of their own fetch K and V; else a multiplying warp does"),
+      flag_parameter(
+          "packed", {},
+          "query heads that share a KV head are rows of one tile; with fa3 and in decode "
+          "if absent; vector: unpacked ones are not split"),
+      flag_parameter("varlen", "false",
+                     "sequences differ in length (here they are alike): a block scans the lengths "
+                     "for its tile"),
+      flag_parameter("latent", "false",
+                     "values are the first head_dim_v elements of the keys, which are all there is "
+                     "in the cache (MLA, decode)"),
+      count_parameter("page", 1, kTokens, {},
+                      "tokens of a page of the cache; the cache is contiguous if absent"),
+      count_parameter("splits", 1, 1 << 16, {},
+                      "blocks per sequence and KV head (decode); as the library chooses if absent"),
+      flag_parameter("fresh", "false",
+                     "every launch reads a cache of its own, as successive layers do"),
+      array_parameter("x", "queries"),
+      array_parameter("y", "output"),
+      array_parameter("keys", "cached keys"),
+      array_parameter("values", "cached values")};
+}
+
+}  // namespace
+
 Template attention_template() {
+  std::vector<Parameter> parameters = shape_parameters(), ways = way_parameters();
+  std::move(ways.begin(), ways.end(), std::back_inserter(parameters));
   return {
       "attention",
-      "decode attention over a KV cache, split over blocks, with a kernel NAME.combine that merges "
-      "the splits",
-      {{"mode",
-        ParameterKind::Choice,
-        true,
-        0,
-        0,
-        {},
-        {"decode", "prefill"},
-        "decode: one query token per sequence; prefill is refused, it is not built yet"},
-       count_parameter("batch", 1, 65535, "1", "sequences"),
-       required_count("q_heads", 1, 1024, "query heads"),
-       required_count("kv_heads", 1, 1024, "KV heads"),
-       count_parameter("head_dim", 32, 512, "128", "elements per head"),
-       count_parameter("kv_len", 1, std::int64_t{1} << 31, {}, "tokens in the cache (decode)"),
-       count_parameter("seqlen", 1, std::int64_t{1} << 31, {},
-                       "tokens of the prompt (prefill, refused so far)"),
-       flag_parameter("causal", "true",
-                      "a token sees the ones before it (prefill, refused so far)"),
-       dtype_parameter(),
-       count_parameter("splits", 1, 1 << 16, {},
-                       "blocks per sequence and KV head; two per SM in all if absent"),
-       flag_parameter("fresh", "false",
-                      "every launch reads a cache of its own, as successive layers do"),
-       array_parameter("x", "queries"),
-       array_parameter("y", "output"),
-       array_parameter("keys", "cached keys"),
-       array_parameter("values", "cached values")},
-      &make,
-      {{"batch", "kv_heads", "kv_len", "head_dim"}, {"batch", "q_heads", "head_dim", "splits"}}};
+      "fused attention: the queries of a prompt (prefill), or one per sequence against a KV cache, "
+      "split over blocks, with a kernel NAME.combine that merges the splits (decode)",
+      std::move(parameters),
+      &attention::make,
+      {{"batch", "kv_heads", "kv_len", "head_dim"},
+       {"batch", "q_heads", "head_dim", "splits"},
+       {"batch", "q_heads", "seqlen", "head_dim"}}};
 }
 
 }  // namespace wavetail::library

@@ -33,7 +33,9 @@ std::int64_t b_pitch(const Plan& p) {
   return (p.shape.b_k_major ? p.shape.k : p.shape.n) * p.shape.element;
 }
 
-std::int64_t d_pitch(const Plan& p) { return p.shape.n * p.shape.out_element; }
+std::int64_t d_pitch(const Plan& p) {
+  return (p.shape.d_m_major ? p.shape.m : p.shape.n) * p.shape.out_element;
+}
 
 std::int64_t a_step(const Plan& p) { return p.tile.k * p.shape.element; }
 
@@ -46,14 +48,18 @@ kernel::Strides a_strides(const Plan& p, const std::vector<std::int64_t>& loop) 
 }
 
 kernel::Strides b_strides(const Plan& p, const std::vector<std::int64_t>& loop) {
-  const std::int64_t column = p.shape.b_k_major ? p.tile.n * b_pitch(p)
-                                                : p.tile.n * p.shape.element;
+  const std::int64_t column = p.tile.n * (p.shape.b_k_major ? b_pitch(p) : p.shape.element);
   return {.block_x = column,
           .block_z = p.split > 1 ? p.steps * b_step(p) : p.group * column,
           .loop = loop};
 }
 
 kernel::Strides d_strides(const Plan& p) {
+  if (p.shape.d_m_major) {
+    const std::int64_t column = p.tile.n * d_pitch(p);
+    return {
+        .block_x = column, .block_y = p.tile.m * p.shape.out_element, .block_z = p.group * column};
+  }
   const std::int64_t column = p.tile.n * p.shape.out_element;
   return {.block_x = column, .block_y = p.tile.m * d_pitch(p), .block_z = p.group * column};
 }
@@ -82,6 +88,25 @@ Listing over_steps(const Plan& p, Listing step, std::int64_t skip) {
   return code;
 }
 
+Copy copy_of(std::int64_t rows, std::int64_t row_bytes, std::int64_t warps) {
+  Copy c;
+  c.lanes_per_row = std::min<std::int64_t>(32, row_bytes / 16);
+  c.per_row = ceil_div(row_bytes, 16 * 32);
+  c.rows_at_once = 32 / c.lanes_per_row;
+  c.count = ceil_div(ceil_div(rows, c.rows_at_once), warps);
+  return c;
+}
+
+void read_image(Listing& code, const Plan& p, Image part) {
+  const bool workspace = p.split > 1 || p.schedule == Schedule::StreamK;
+  code.load({.array = workspace ? kWorkspace + 1 : kWorkspace,
+             .width = 4,
+             .strides = {},
+             .offset = static_cast<std::int64_t>(part) * (kImageBytes / 4),
+             .lanes = 1});
+  code.wait(0);
+}
+
 namespace {
 
 // The grid of tiles, and what of it is launched.
@@ -99,13 +124,17 @@ void set_grid(kernel::Kernel& k, const Plan& p) {
 
 std::string note_of(const Plan& p) {
   const char* mainloop = p.mainloop == Mainloop::Tma       ? "TMA and wgmma"
+                         : p.mainloop == Mainloop::Tcgen05 ? "TMA and tcgen05"
                          : p.mainloop == Mainloop::CpAsync ? "cp.async and mma.sync"
                                                            : "plain copies and mma.sync";
   std::string note = fmt::format("tile {}x{}x{}", p.tile.m, p.tile.n, p.tile.k);
+  if (p.swapped) { note += " of the transpose, weights on the left"; }
   if (!p.why.empty()) { note += ", " + p.why; }
   note += fmt::format("; {} {}, {}{}", p.stages, p.stages == 1 ? "stage" : "stages", mainloop,
                       p.specialised ? ", a producer warp" : "");
-  if (p.cluster() > 1) {
+  if (p.pair) {
+    note += ", pairs of blocks";
+  } else if (p.cluster() > 1) {
     note += fmt::format(", clusters of {}x{}{}", p.cluster_x, p.cluster_y,
                         p.multicast ? " with multicast" : "");
   }
@@ -120,20 +149,26 @@ kernel::Kernel main_kernel(const Values& v, const Plan& p, const gpu::GpuSpec& g
   kernel::Kernel k;
   set_grid(k, p);
   k.shared_memory = unit::Bytes{p.shared_bytes()};
-  p.mainloop == Mainloop::Tma ? fill_wgmma(k, p, gpu) : fill_mma(k, p, gpu);
   const Shape& s = p.shape;
   const std::int64_t a = s.m * s.k * s.element, b = s.k * s.n * s.element;
   const std::int64_t d = s.m * s.n * s.out_element;
   const bool partial = p.split > 1, workspace = partial || p.schedule == Schedule::StreamK;
-  k.arrays = {{v.array("x"), unit::Bytes{a}, false},
-              {v.array("weights"), unit::Bytes{b}, v.flag("fresh")},
+  k.arrays = {{v.array("x"), unit::Bytes{p.swapped ? b : a}, false},
+              {v.array("weights"), unit::Bytes{p.swapped ? a : b}, v.flag("fresh")},
               {v.array("y"), unit::Bytes{d}, false}};
+  if (p.swapped) { std::swap(k.arrays[kA], k.arrays[kB]); }
   const std::int64_t slots = p.tiles() * p.split * p.partial_bytes();
   if (workspace) { k.arrays.push_back({".workspace", unit::Bytes{slots}, false}); }
+  k.arrays.push_back({".image", unit::Bytes{kImageBytes}, false});
+  switch (p.mainloop) {
+    case Mainloop::Tma: fill_wgmma(k, p, gpu); break;
+    case Mainloop::Tcgen05: fill_tcgen05(k, p, gpu); break;
+    default: fill_mma(k, p, gpu); break;
+  }
   k.compulsory_read = unit::Bytes{a + b};
   k.compulsory_write = unit::Bytes{partial ? slots : d};
   k.flops = 2.0 * static_cast<double>(s.m) * static_cast<double>(s.n) * static_cast<double>(s.k);
-  k.accumulators = p.tile.m * p.tile.n;
+  if (p.mainloop != Mainloop::Tcgen05) { k.accumulators = p.tile.m * p.tile.n; }
   k.note = note_of(p);
   return k;
 }
@@ -142,7 +177,8 @@ std::vector<Mistake> make(const Arguments& arguments, const gpu::GpuSpec& gpu,
                           std::vector<kernel::Kernel>& out) {
   const Values v(arguments);
   Plan p;
-  if (auto mistakes = make_plan(v, gpu, p); !mistakes.empty()) { return mistakes; }
+  auto mistakes = takes_tcgen05(v, gpu) ? make_tcgen05_plan(v, gpu, p) : make_plan(v, gpu, p);
+  if (!mistakes.empty()) { return mistakes; }
   out.push_back(main_kernel(v, p, gpu));
   if (p.split > 1) { out.push_back(reduce_kernel(p, gpu, v.array("y"))); }
   return {};
@@ -158,15 +194,16 @@ Parameter choice_parameter(std::string_view name, std::string_view fallback,
   return {name, ParameterKind::Choice, false, 0, 0, fallback, std::move(choices), sentence};
 }
 
-std::vector<Parameter> parameters() {
-  constexpr std::int64_t kMost = 1 << 20;
+constexpr std::int64_t kMost = 1 << 20;
+
+std::vector<Parameter> shape_parameters() {
   return {
       required_count("m", 1, kMost, "rows of A and D"),
       required_count("n", 1, kMost, "columns of B and D"),
       required_count("k", 1, kMost, "columns of A, rows of B"),
       choice_parameter("dtype", "bf16", {"bf16", "fp16", "tf32", "fp8"},
                        "of A and B; sums are FP32, D is 16-bit (FP32 for tf32)"),
-      counts_parameter("tile", 256, 3, "[m, n, k] of a block's tile; chosen if absent"),
+      counts_parameter("tile", 512, 3, "[m, n, k] of a block's tile; chosen if absent"),
       count_parameter("stages", 1, 64, {},
                       "stages of K in shared memory; as many as fit if absent"),
       counts_parameter("cluster", 16, 2,
@@ -176,19 +213,47 @@ std::vector<Parameter> parameters() {
       count_parameter("split_k", 1, 64, {},
                       "parts of K for blocks of their own, summed by NAME.reduce; 1 if absent, but "
                       "chosen with the tile"),
-      choice_parameter("schedule", "data-parallel", {"data-parallel", "persistent", "stream-k"},
+      choice_parameter("schedule", {}, {"data-parallel", "persistent", "stream-k"},
                        "a block per tile; blocks that loop over tiles; an equal share of all steps "
-                       "of K for every block"),
-      choice_parameter("mainloop", {}, {"tma", "cp_async", "sync"},
-                       "TMA and wgmma, or mma.sync behind cp.async or plain copies; the best that "
-                       "the GPU has if absent"),
+                       "of K for every block; a block per tile if absent, but persistent with "
+                       "tcgen05, and where the tile is chosen and there are several waves"),
+      choice_parameter("mainloop", {}, {"tma", "tcgen05", "cp_async", "sync"},
+                       "TMA and wgmma or tcgen05, or mma.sync behind cp.async or plain copies; the "
+                       "best that the GPU has if absent"),
+      count_parameter("cta_group", 1, 2, {},
+                      "tcgen05: blocks that multiply together; chosen if absent")};
+}
+
+std::vector<Parameter> parameters() {
+  std::vector<Parameter> all = shape_parameters();
+  const std::vector<Parameter> ways{
       choice_parameter(
           "roles", {}, {"cooperative", "none"},
           "a producer warp beside the multiplying warps, or none; cooperative with tma "
           "if absent"),
-      choice_parameter("epilogue", {}, {"tma", "direct"},
-                       "D by way of shared memory and the TMA, or from registers; tma with tma if "
-                       "absent"),
+      count_parameter("warps", 1, 32, {},
+                      "warps that multiply: warpgroups of 4 with tma; by the tile if absent"),
+      count_parameter("registers", 24, 255, {},
+                      "per thread, as launched; what the sums need if absent"),
+      count_parameter("under_way", 0, 1, {},
+                      "groups of wgmma under way when a stage is released; 1 with a producer warp "
+                      "if absent"),
+      choice_parameter("arrivals", "warpgroup", {"warpgroup", "thread"},
+                       "who arrives at the mbarriers of the ring: a thread of each multiplying "
+                       "warpgroup, or every thread"),
+      flag_parameter("swizzle", "true",
+                     "mma.sync: rows of a stage are swizzled, so that fragments are read without "
+                     "bank conflicts"),
+      flag_parameter("read_ahead", "true",
+                     "mma.sync: the next slice's fragments are read while one is multiplied; else "
+                     "in turn, with a barrier behind every stage"),
+      count_parameter("blocks", 1, kMost, {},
+                      "blocks of schedule: persistent; as many as fit if absent"),
+      choice_parameter("out", {}, {"16-bit", "fp32"}, "of D; 16-bit, but fp32 for tf32, if absent"),
+      choice_parameter("d_layout", "mn", {"mn", "nm"}, "D row-major [m, n], or column-major"),
+      choice_parameter("epilogue", {}, {"tma", "direct", "scalar"},
+                       "D by way of shared memory and the TMA, or from registers, two neighbouring "
+                       "sums per store or one; tma with tma if absent"),
       count_parameter("group", 1, kMost, {},
                       "columns of tiles that are walked down together; the order whose waves read "
                       "least if absent"),
@@ -200,6 +265,8 @@ std::vector<Parameter> parameters() {
       array_parameter("x", "A"),
       array_parameter("weights", "B"),
       array_parameter("y", "D")};
+  all.insert(all.end(), ways.begin(), ways.end());
+  return all;
 }
 
 }  // namespace

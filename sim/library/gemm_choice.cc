@@ -1,15 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the scenario leaves open. Tiles come from a short list, clusters are none or pairs; the
-// choice is the least closed-form time:
-//
-//   max(waves x (start + steps x max(tensor cycles + wait, bytes fetched / rate) + epilogue) /
-//   clock,
-//       A and B / DRAM bandwidth) + reduction of the splits
-//
-// with every figure from the GPU file. Of clusters that take alike, within 2 %, the one that
-// fetches least: what a closed form leaves out waits at ports and slices. The order of tiles is the
-// one whose waves read least.
+// What the scenario leaves open. Candidates are what the libraries' kernels are made of: on Hopper
+// one side of a tile in blocks of 64 rows, the other a multiple of 8 up to 256, either operand on
+// the side of the rows, in pairs of blocks, K in up to 16 parts (names of cuBLAS' kernels
+// in public profiles: nvjet 64x8 to 256x128 and their transposes); before Hopper CUTLASS' tiles for
+// mma.sync. The choice is the least closed-form time (gemm_estimate.cc). Of clusters that take
+// alike, within 2 %, the one that fetches least: what a closed form leaves out waits at ports and
+// slices. The order of tiles is the one whose waves read least.
 #include <algorithm>
+#include <optional>
 
 #include <fmt/format.h>
 
@@ -20,69 +18,40 @@ namespace wavetail::library::gemm {
 
 namespace {
 
-// M x N. The tiles that cuBLAS' and CUTLASS' kernels for these architectures are made of, those
-// that give a choice between fill and waves.
-constexpr std::array<std::array<std::int64_t, 2>, 9> kWgmmaTiles{{{128, 256},
-                                                                  {256, 128},
-                                                                  {128, 192},
-                                                                  {128, 128},
-                                                                  {64, 256},
-                                                                  {128, 64},
-                                                                  {64, 128},
-                                                                  {64, 64},
-                                                                  {64, 32}}};
-constexpr std::array<std::array<std::int64_t, 2>, 6> kMmaTiles{
-    {{256, 128}, {128, 256}, {128, 128}, {128, 64}, {64, 128}, {64, 64}}};
+constexpr std::array<std::int64_t, 4> kWgmmaRows{64, 128, 192, 256};
+constexpr std::array<std::int64_t, 18> kWgmmaColumns{8,   16,  24,  32,  40,  48,  64,  80,  96,
+                                                     112, 128, 144, 160, 176, 192, 208, 224, 256};
+constexpr std::int64_t kMostArea = 40960;  // of a tile: two warpgroups hold no more sums
+constexpr std::array<std::array<std::int64_t, 2>, 15> kMmaTiles{{{256, 128},
+                                                                 {128, 256},
+                                                                 {128, 128},
+                                                                 {256, 64},
+                                                                 {64, 256},
+                                                                 {128, 64},
+                                                                 {64, 128},
+                                                                 {64, 64},
+                                                                 {128, 32},
+                                                                 {32, 128},
+                                                                 {64, 32},
+                                                                 {32, 64},
+                                                                 {32, 32},
+                                                                 {16, 128},
+                                                                 {16, 64}}};
+constexpr std::array<std::int64_t, 8> kSplits{1, 2, 3, 4, 6, 8, 12, 16};
 
 // K per step: the 128 B of a swizzled row.
 std::int64_t default_depth(const Plan& p) { return 128 / p.shape.element; }
 
-double tensor_cycles(const Plan& p, const gpu::GpuSpec& gpu) {
-  const std::int64_t depth = isa::wgmma_depth(p.shape.type);
-  const auto unit = static_cast<double>(isa::kThousandths);
-  if (p.mainloop == Mainloop::Tma) {
-    const auto cost = isa::wgmma_cost(gpu, {64, p.tile.n, depth, p.shape.type, false});
-    return static_cast<double>(p.tile.m / 64 * (p.tile.k / depth) * cost.pipe) / unit;
-  }
-  const auto cost = isa::mma_cost(gpu, {16, 8, depth, p.shape.type, false});
-  const std::int64_t count = p.tile.m / 16 * (p.tile.n / 8) * (p.tile.k / depth);
-  return static_cast<double>(count * cost.pipe) / unit / static_cast<double>(gpu.sm.schedulers);
-}
-
-// Bytes that a block fetches per step.
-double fetched(const Plan& p) {
-  const bool shares = p.multicast;
-  return static_cast<double>(p.a_bytes()) / static_cast<double>(shares ? p.cluster_x : 1) +
-         static_cast<double>(p.b_bytes()) / static_cast<double>(shares ? p.cluster_y : 1);
-}
-
-double cycles(const gpu::GpuSpec& gpu, unit::Duration d) {
-  return unit::seconds(d) * static_cast<double>(gpu.sm_clock().count());
-}
-
-struct Rates {
-  double in = 0, out = 0;  // bytes per SM cycle and SM
-  double wait = 0;         // per step, beside the tensor pipe
-};
-
-Rates rates_of(const Plan& p, const gpu::GpuSpec& gpu) {
-  const double l2_clock = static_cast<double>(gpu.clock.l2.count()) /
-                          static_cast<double>(gpu.sm_clock().count());
-  const double egress = unit::bytes_per_cycle(gpu.crossbar.egress) * l2_clock;
-  if (p.mainloop == Mainloop::Tma) {
-    return {unit::bytes_per_cycle(gpu.tma.rate), egress,
-            static_cast<double>(gpu.mbarrier.latency.count())};
-  }
-  return {unit::bytes_per_cycle(gpu.crossbar.ingress) * l2_clock, egress,
-          static_cast<double>(gpu.shared_memory.latency.count())};
-}
-
 std::int64_t waves_of(const Plan& p) { return ceil_div(p.tiles() * p.split, p.capacity); }
 
-void set_stages(Plan& p, std::int64_t wanted, const gpu::GpuSpec& gpu) {
-  constexpr std::int64_t kMost = 16, kMostCopies = 3;
+// As many as fit where the TMA fills them. Copies by the warps: three, which leaves room for more
+// blocks on an SM, and more of them where there are no more blocks.
+void set_stages(Plan& p, std::int64_t wanted, bool tile_stated, const gpu::GpuSpec& gpu) {
+  constexpr std::int64_t kMost = 16, kCopies = 3, kMostCopies = 6;
+  const bool alone = !tile_stated && p.tiles() * p.split <= gpu.sms();
+  const std::int64_t copies = alone ? kMostCopies : kCopies;
   const std::int64_t most = std::min(most_stages(p, gpu),
-                                     p.mainloop == Mainloop::Tma ? kMost : kMostCopies);
+                                     p.mainloop == Mainloop::Tma ? kMost : copies);
   p.stages = p.mainloop == Mainloop::Sync ? 1
              : wanted > 0                 ? wanted
                                           : std::max<std::int64_t>(1, most);
@@ -93,44 +62,84 @@ std::string name_of(const Plan& p) { return fmt::format("{}x{}x{}", p.tile.m, p.
 std::vector<Tile> tiles_of(const Plan& p, const Wanted& wanted) {
   if (wanted.tile) { return {p.tile}; }
   std::vector<Tile> tiles;
-  const auto add = [&](const auto& list) {
-    for (const auto& [m, n] : list) { tiles.push_back({m, n, default_depth(p)}); }
-  };
-  p.mainloop == Mainloop::Tma ? add(kWgmmaTiles) : add(kMmaTiles);
+  if (p.mainloop != Mainloop::Tma) {
+    for (const auto& [m, n] : kMmaTiles) { tiles.push_back({m, n, default_depth(p)}); }
+    return tiles;
+  }
+  for (const std::int64_t m : kWgmmaRows) {
+    for (const std::int64_t n : kWgmmaColumns) {
+      if (m * n <= kMostArea) { tiles.push_back({m, n, default_depth(p)}); }
+    }
+  }
   return tiles;
 }
 
-// Splits are for products whose tiles leave SMs without work.
+// Every part has steps of its own, and all together hardly more than there are.
 bool worth_splitting(const Plan& p) {
-  constexpr std::int64_t kLeastSteps = 8;
-  return p.steps >= kLeastSteps && p.tiles() * p.split <= p.capacity;
+  constexpr std::int64_t kLeastSteps = 4;
+  const std::int64_t steps = ceil_div(p.shape.k, p.tile.k);
+  return p.steps >= kLeastSteps && 16 * p.steps * p.split <= 17 * steps;
+}
+
+using Pair = std::array<std::int64_t, 2>;
+
+// Whether the blocks of a cluster can share out what they fetch alike.
+bool shares_evenly(const Plan& p) {
+  const std::int64_t left = std::min(p.tile.m, p.shape.m);
+  const std::int64_t right = p.shape.b_k_major ? std::min(p.tile.n, p.shape.n) : p.tile.k;
+  return left % p.cluster_x == 0 && right % p.cluster_y == 0;
+}
+
+// The candidate with this tile, cluster and split, if it can be.
+std::optional<Plan> candidate(const Plan& p, const Tile& tile, const Pair& cluster,
+                              std::int64_t split, const Wanted& wanted, const gpu::GpuSpec& gpu) {
+  Plan c = p;
+  c.tile = tile;
+  c.cluster_x = cluster[0];
+  c.cluster_y = cluster[1];
+  c.split = split;
+  count_tiles(c);
+  set_stages(c, p.stages, wanted.tile, gpu);
+  if (wanted.tile && !wanted.cluster && !shares_evenly(c)) { return std::nullopt; }
+  if (!wanted.tile && c.stages > most_stages(c, gpu)) { return std::nullopt; }
+  if (!wanted.split && split > 1 && !worth_splitting(c)) { return std::nullopt; }
+  count_capacity(c, gpu);
+  const bool loops = !wanted.schedule && !wanted.tile && c.specialised && split == 1;
+  if (loops && c.tiles() > c.capacity) { c.schedule = Schedule::Persistent; }
+  c.staged_epilogue = !wanted.tile && !wanted.epilogue && c.mainloop == Mainloop::CpAsync;
+  return c;
+}
+
+// The transposed product.
+void turn(Plan& p) {
+  p.swapped = true;
+  std::swap(p.shape.m, p.shape.n);
+  p.shape.d_m_major = true;
 }
 
 // Every way that the scenario leaves open, in a fixed order.
 std::vector<Plan> candidates(const Plan& p, const Wanted& wanted, const gpu::GpuSpec& gpu) {
-  std::vector<std::array<std::int64_t, 2>> clusters{{p.cluster_x, p.cluster_y}};
+  std::vector<Pair> clusters{{p.cluster_x, p.cluster_y}};
   const bool pairs = !wanted.cluster && p.multicast && p.mainloop == Mainloop::Tma &&
                      gpu.sm.max_cluster > 1;
-  if (pairs) { clusters = {{1, 1}, {2, 1}, {1, 2}}; }
-  const std::vector<std::int64_t> splits = wanted.split ? std::vector{p.split}
-                                                        : std::vector<std::int64_t>{1, 2, 4, 8};
+  if (pairs && wanted.tile) { clusters = {{1, 1}, {2, 1}, {1, 2}}; }
+  if (pairs && !wanted.tile) { clusters = {{2, 1}, {1, 2}}; }
+  std::vector<std::int64_t> splits{p.split};
+  if (!wanted.split) { splits.assign(kSplits.begin(), kSplits.end()); }
+  const bool turns = !wanted.tile && p.shape.b_k_major && !p.shape.d_m_major && p.specialised &&
+                     p.tma_epilogue;
   std::vector<Plan> all;
-  for (const Tile& tile : tiles_of(p, wanted)) {
-    for (const auto& [x, y] : clusters) {
-      for (const std::int64_t split : splits) {
-        Plan c = p;
-        c.tile = tile;
-        c.cluster_x = x;
-        c.cluster_y = y;
-        c.split = split;
-        count_tiles(c);
-        c.steps = std::max<std::int64_t>(c.steps, 1);
-        set_stages(c, p.stages, gpu);
-        const bool uneven = pairs && (std::min(tile.m, p.shape.m) % x != 0 || tile.k % y != 0);
-        if (uneven || (!wanted.tile && c.stages > most_stages(c, gpu))) { continue; }
-        count_capacity(c, gpu);
-        const bool parts = ceil_div(p.shape.k, tile.k) % split == 0 && worth_splitting(c);
-        if (wanted.split || split == 1 || parts) { all.push_back(c); }
+  for (const bool swapped : {false, true}) {
+    if (swapped && !turns) { break; }
+    Plan side = p;
+    if (swapped) { turn(side); }
+    for (const Tile& tile : tiles_of(p, wanted)) {
+      for (const Pair& cluster : clusters) {
+        for (const std::int64_t split : splits) {
+          if (auto c = candidate(side, tile, cluster, split, wanted, gpu)) {
+            all.push_back(std::move(*c));
+          }
+        }
       }
     }
   }
@@ -138,7 +147,7 @@ std::vector<Plan> candidates(const Plan& p, const Wanted& wanted, const gpu::Gpu
 }
 
 bool same_tile(const Plan& a, const Plan& b) {
-  return a.tile.m == b.tile.m && a.tile.n == b.tile.n;
+  return a.tile.m == b.tile.m && a.tile.n == b.tile.n && a.swapped == b.swapped;
 }
 
 // The candidate with the least time, or one with another cluster that takes hardly longer and
@@ -154,39 +163,7 @@ std::size_t best_of(const std::vector<Plan>& all, const std::vector<double>& us)
   return best;
 }
 
-// What the sum over splits adds: a launch, and the workspace once more through L2.
-double reduction_us(const Plan& p, const Rates& r, const gpu::GpuSpec& gpu) {
-  if (p.split == 1) { return 0; }
-  const unit::Duration fixed = gpu.launch.stream_gap + gpu.launch.block_start + gpu.l2.latency_far;
-  const double bytes = static_cast<double>(p.split * p.tiles() * p.partial_bytes());
-  const double rate = r.in * static_cast<double>(gpu.sms() * gpu.sm_clock().count());
-  return unit::microseconds(fixed) + bytes / rate * 1e6;
-}
-
-// A and B once, at the rate that DRAM can sustain.
-double dram_us(const Plan& p, const gpu::GpuSpec& gpu) {
-  const Shape& s = p.shape;
-  const auto bytes = static_cast<double>((s.m + s.n) * s.k * s.element);
-  return bytes / static_cast<double>(gpu.sustained_bandwidth().count()) * 1e6;
-}
-
 }  // namespace
-
-double estimate_us(const Plan& p, const gpu::GpuSpec& gpu) {
-  const Rates r = rates_of(p, gpu);
-  // A block alone on its SM has it for itself; several share pipe and port.
-  const std::int64_t resident = std::min(p.capacity, p.tiles() * p.split);
-  const auto together = static_cast<double>(ceil_div(resident, gpu.sms()));
-  const double step = std::max(together * tensor_cycles(p, gpu) + r.wait,
-                               together * fetched(p) / r.in);
-  const double start = cycles(gpu, gpu.launch.block_start) + cycles(gpu, gpu.hbm.latency);
-  const double out = together * static_cast<double>(p.tile.m * p.tile.n) *
-                     (p.split > 1 ? 4 : p.shape.out_element) / r.out;
-  const double block = start + static_cast<double>(p.steps) * step + out;
-  const double clock = static_cast<double>(gpu.sm_clock().count());
-  const double waves_us = static_cast<double>(waves_of(p)) * block / clock * 1e6;
-  return std::max(waves_us, dram_us(p, gpu)) + reduction_us(p, r, gpu);
-}
 
 void choose_tile(Plan& p, const Wanted& wanted, const gpu::GpuSpec& gpu) {
   const std::vector<Plan> all = candidates(p, wanted, gpu);

@@ -14,21 +14,6 @@ using kernel::OpKind;
 
 namespace {
 
-// The warps of a block share the copy of rows x row_bytes: 16 B per lane, as many lanes side by
-// side as a row has, the others on the next rows.
-struct Copy {
-  std::int64_t lanes_per_row = 0, rows_at_once = 0, count = 0, per_row = 1;
-};
-
-Copy copy_of(std::int64_t rows, std::int64_t row_bytes, std::int64_t warps) {
-  Copy c;
-  c.lanes_per_row = std::min<std::int64_t>(32, row_bytes / 16);
-  c.per_row = ceil_div(row_bytes, 16 * 32);
-  c.rows_at_once = 32 / c.lanes_per_row;
-  c.count = ceil_div(ceil_div(rows, c.rows_at_once), warps);
-  return c;
-}
-
 // Appends the copy's global accesses, `first` steps of K ahead.
 void copy_in(Listing& code, OpKind kind, const Plan& p, bool is_a, std::int64_t first) {
   const Shape& s = p.shape;
@@ -82,17 +67,31 @@ void put(Listing& code, const Plan& p) {
   code.shared_store(a, per_warp);
 }
 
+// The same where rows lie as they do in the tile, side by side.
+kernel::SharedAccess plain_rows(std::int64_t pitch, std::int64_t offset) {
+  kernel::SharedAccess a;
+  a.width = 16;
+  a.pattern = kernel::SharedPattern::Column;
+  a.pitch = pitch;
+  a.per_line = 16;
+  a.offset = offset;
+  return a;
+}
+
 // ldmatrix.x4 of a slice, one instruction each: 16 rows of 32 B, that is, 16 x 16 elements of 16
 // bits. Warps read different rows at whole periods of the swizzle, which is the same to the banks:
 // one warp's are stated.
 std::vector<kernel::SharedAccess> fragments(const Plan& p) {
   const Tile w = p.warp_tile();
   std::vector<kernel::SharedAccess> loads;
-  for (const auto& [rows, offset] : {std::pair{w.m, std::int64_t{0}}, {w.n, p.a_bytes()}}) {
-    kernel::SharedAccess a = rows_of_stage(p.tile.k * p.shape.element, offset);
+  for (const bool is_a : {true, false}) {
+    const bool along_k = is_a || p.shape.b_k_major;
+    const std::int64_t row = (p.swizzled || along_k ? p.tile.k : p.tile.n) * p.shape.element;
+    const std::int64_t offset = is_a ? 0 : p.a_bytes(), rows = is_a ? w.m : w.n;
+    kernel::SharedAccess a = p.swizzled ? rows_of_stage(row, offset) : plain_rows(row, offset);
     for (std::int64_t r = 0; r < std::max<std::int64_t>(1, rows / 16); ++r) {
       loads.push_back(a);
-      a.offset += 16 * a.pitch;
+      a.offset += p.swizzled || along_k ? 16 * a.pitch : 32;
     }
   }
   return loads;
@@ -108,27 +107,40 @@ void multiply(Listing& code, const Plan& p, std::int64_t count) {
   code.op(std::move(op));
 }
 
-// One stage, slice by slice: the next one's fragments are asked for in between the products, and
-// so are copies (`first` in the first slice, `second` in the next, or behind it if there is none).
-void multiply_stage(Listing& code, const Plan& p, Listing first = {}, Listing second = {}) {
-  const std::int64_t slices = p.tile.k / isa::wgmma_depth(p.shape.type);
+// A slice's products; in between, the next slice's fragments are asked for if there are `more`.
+Listing slice(const Plan& p, bool more) {
   const auto loads = fragments(p);
   const auto n = static_cast<std::int64_t>(loads.size());
-  for (const auto& load : loads) { code.shared_load(load, 1); }
-  const auto slice = [&](bool more) {
-    Listing one;
-    one.wait_shared(0);
-    for (std::int64_t i = 0; i < n; ++i) {
-      if (more) { one.shared_load(loads[static_cast<std::size_t>(i)], 1); }
-      multiply(one, p, products(p) * (i + 1) / n - products(p) * i / n);
-    }
-    return one;
-  };
-  code.append(std::move(first));
-  code.append(slice(slices > 1));
-  code.append(std::move(second));
-  code.repeat(slices - 2, slice(true));
-  if (slices > 1) { code.append(slice(false)); }
+  Listing one;
+  one.wait_shared(0);
+  for (std::int64_t i = 0; i < n; ++i) {
+    if (more) { one.shared_load(loads[static_cast<std::size_t>(i)], 1); }
+    multiply(one, p, products(p) * (i + 1) / n - products(p) * i / n);
+  }
+  return one;
+}
+
+void load_fragments(Listing& code, const Plan& p) {
+  for (const auto& load : fragments(p)) { code.shared_load(load, 1); }
+}
+
+std::int64_t slices_of(const Plan& p) { return p.tile.k / isa::wgmma_depth(p.shape.type); }
+
+// One stage, slice by slice, which has landed for all warps.
+void multiply_stage(Listing& code, const Plan& p) {
+  const std::int64_t slices = slices_of(p);
+  if (p.reads_ahead) {
+    load_fragments(code, p);
+    code.repeat(slices - 1, slice(p, true));
+    code.append(slice(p, false));
+    return;
+  }
+  Listing one;
+  load_fragments(one, p);
+  one.wait_shared(0);
+  multiply(one, p, products(p));
+  code.repeat(slices, std::move(one));
+  code.barrier();
 }
 
 void copy_stage(Listing& code, OpKind kind, const Plan& p, std::int64_t first) {
@@ -137,38 +149,67 @@ void copy_stage(Listing& code, OpKind kind, const Plan& p, std::int64_t first) {
   code.loop_step(2);
 }
 
-// Copies run `stages` - 1 steps ahead; the barrier says that the stage has landed for all warps and
+void wait_for_stage(Listing& code, std::int64_t ahead) {
+  code.op(simple(OpKind::CpAsyncCommit));
+  code.op(simple(OpKind::CpAsyncWait, std::max<std::int64_t>(0, ahead - 1)));
+  code.barrier();
+}
+
+// Copies of the stage `ahead` steps on. Trips of a loop over a portion's steps count from the
+// tile's first step.
+void copy_ahead(Listing& code, const Plan& p, bool is_a, std::int64_t ahead) {
+  copy_in(code, OpKind::CpAsync, p, is_a, p.schedule == Schedule::StreamK ? 0 : ahead);
+  if (!is_a) { code.loop_step(2); }
+}
+
+// A step whose first fragments are there. Before its last slice is multiplied the next stage has
+// landed, so that its first fragments are asked for in between.
+Listing overlapped_step(const Plan& p, std::int64_t ahead, bool copies, bool more) {
+  const std::int64_t slices = slices_of(p);
+  Listing step;
+  if (copies) { copy_ahead(step, p, true, ahead); }
+  if (slices > 1) { step.append(slice(p, true)); }
+  if (copies) { copy_ahead(step, p, false, ahead); }
+  step.repeat(std::max<std::int64_t>(0, slices - 2), slice(p, true));
+  if (more) { wait_for_stage(step, ahead); }
+  step.append(slice(p, more));
+  return step;
+}
+
+// A step with everything in turn.
+Listing plain_step(const Plan& p, std::int64_t ahead, bool copies) {
+  Listing step;
+  if (ahead == 0) { copy_stage(step, OpKind::CpAsync, p, 0); }
+  if (ahead > 0 && copies) {
+    copy_ahead(step, p, true, ahead);
+    copy_ahead(step, p, false, ahead);
+  }
+  wait_for_stage(step, ahead + 1);
+  multiply_stage(step, p);
+  if (ahead == 0 && p.reads_ahead) { step.barrier(); }
+  return step;
+}
+
+// Copies run `stages` - 1 steps ahead; the barrier says that a stage has landed for all warps and
 // that all have read the one which is filled next.
 Listing pipelined(const Plan& p) {
   const std::int64_t ahead = std::min(p.stages - 1, p.steps);
-  Listing tile, fill, both, last;
+  Listing tile, fill;
   copy_stage(fill, OpKind::CpAsync, p, 0);
   fill.op(simple(OpKind::CpAsyncCommit));
-  const auto use = [&](Listing& code) {
-    code.op(simple(OpKind::CpAsyncWait, std::max<std::int64_t>(0, ahead - 1)));
-    code.barrier();
-  };
-  if (ahead == 0) {
-    copy_stage(both, OpKind::CpAsync, p, 0);
-    both.op(simple(OpKind::CpAsyncCommit));
-    use(both);
-    multiply_stage(both, p);
-    both.barrier();
-  } else {
-    use(both);
-    Listing a, b;
-    copy_in(a, OpKind::CpAsync, p, true, ahead);
-    copy_in(b, OpKind::CpAsync, p, false, ahead);
-    b.loop_step(2);
-    b.op(simple(OpKind::CpAsyncCommit));
-    multiply_stage(both, p, std::move(a), std::move(b));
-  }
-  last.op(simple(OpKind::CpAsyncCommit));
-  use(last);
-  multiply_stage(last, p);
   tile.repeat(ahead, std::move(fill));
-  tile.repeat(p.steps - ahead, std::move(both));
-  tile.repeat(ahead, std::move(last));
+  if (ahead == 0 || !p.reads_ahead) {
+    tile.append(over_steps(p, plain_step(p, ahead, true), ahead));
+    tile.repeat(ahead, plain_step(p, ahead, false));
+    tile.barrier();
+    return tile;
+  }
+  tile.op(simple(OpKind::CpAsyncWait, ahead - 1));
+  tile.barrier();
+  load_fragments(tile, p);
+  tile.append(over_steps(p, overlapped_step(p, ahead, true, true), ahead));
+  tile.repeat(ahead - 1, overlapped_step(p, ahead, false, true));
+  tile.append(overlapped_step(p, ahead, false, false));
   tile.barrier();
   return tile;
 }
@@ -193,6 +234,8 @@ void fill_mma(kernel::Kernel& k, const Plan& p, const gpu::GpuSpec& gpu) {
   tile.append(finish_tile(p, p.loops_over_tiles() ? 1 : 0));
   Listing code;
   code.prologue(3);
+  read_image(code, p, Image::Parameters);
+  read_image(code, p, Image::Code);
   code.append(over_tiles(p, std::move(tile)));
   k.block = p.warps() * gpu.sm.warp_size;
   k.registers = registers_of(p);

@@ -14,21 +14,26 @@
 namespace wavetail::library::gemm {
 
 std::int64_t Plan::warps() const {
-  if (mainloop == Mainloop::Tma) { return tile.m >= 128 ? 8 : 4; }
+  if (wanted_warps > 0) { return wanted_warps; }
+  if (mainloop == Mainloop::Tma) { return tile.m == 192 ? 12 : tile.m >= 128 ? 8 : 4; }
+  if (mainloop == Mainloop::Tcgen05) { return 4; }
   return tile.m * tile.n >= 32768 ? 8 : 4;
 }
 
 std::int64_t Plan::row_blocks() const { return tile.m / 64 / (warps() / 4); }
 
 Tile Plan::warp_tile() const {
-  const std::int64_t along_m = warps() == 4 ? 2 : tile.m >= tile.n ? 4 : 2;
+  std::int64_t along_m = 1;  // the larger half of the warps along the tile's longer side
+  while (4 * along_m * along_m <= warps()) { along_m *= 2; }
+  if (tile.m >= tile.n && along_m * along_m < warps()) { along_m *= 2; }
+  along_m = std::min(along_m, tile.m / 16);
   return {tile.m / along_m, tile.n / (warps() / along_m), tile.k};
 }
 
 std::int64_t Plan::strip() const {
   std::int64_t columns = 128 / shape.out_element;
-  while (columns > 8 && tile.n % columns != 0) { columns /= 2; }
-  return std::min(columns, tile.n);
+  while (columns > 8 && along() % columns != 0) { columns /= 2; }
+  return std::min(columns, along());
 }
 
 int out_bytes(kernel::TensorType type) { return type == kernel::TensorType::Tf32 ? 4 : 2; }
@@ -36,6 +41,7 @@ int out_bytes(kernel::TensorType type) { return type == kernel::TensorType::Tf32
 // What a block is launched with is what its roles share after they have moved registers. mma.sync
 // holds two sets of fragments, a plain copy also what it moves.
 std::int64_t registers_of(const Plan& p) {
+  if (p.wanted_registers > 0) { return p.wanted_registers; }
   const std::int64_t each = round_up(p.accumulators() + kOtherRegisters, 8);
   if (p.specialised) {
     return round_up(ceil_div(4 * kProducerRegisters + p.warps() * each, p.warps() + 4), 8);
@@ -58,7 +64,7 @@ std::int64_t most_stages(const Plan& p, const gpu::GpuSpec& gpu) {
 void count_tiles(Plan& p) {
   p.tiles_m = round_up(ceil_div(p.shape.m, p.tile.m), p.cluster_y);
   p.tiles_n = round_up(ceil_div(p.shape.n, p.tile.n), p.cluster_x);
-  p.steps = ceil_div(p.shape.k, p.tile.k) / p.split;
+  p.steps = ceil_div(ceil_div(p.shape.k, p.tile.k), p.split);
 }
 
 void count_capacity(Plan& p, const gpu::GpuSpec& gpu) {
@@ -70,6 +76,7 @@ void count_capacity(Plan& p, const gpu::GpuSpec& gpu) {
                                       .cluster = p.cluster(),
                                       .grid = p.cluster()});
   p.capacity = std::max(fit.capacity(), p.cluster());
+  if (p.blocks > 0) { p.capacity = std::min(p.capacity, p.blocks); }
 }
 
 namespace {
@@ -95,7 +102,8 @@ std::vector<Mistake> read_shape(const Values& v, const gpu::GpuSpec& gpu, Shape&
                                                 gpu.name, fmt::join(has, ", "))}};
   }
   s.element = isa::bits(s.type) / 8;
-  s.out_element = out_bytes(s.type);
+  s.out_element = v.has("out") ? (v.word("out") == "fp32" ? 4 : 2) : out_bytes(s.type);
+  s.d_m_major = v.word("d_layout") == "nm";
   // wgmma reads types other than 16-bit ones along K only.
   s.b_k_major = v.has("b_layout") ? v.word("b_layout") == "nk" : s.element != 2;
   if (!s.b_k_major && s.element != 2) {
@@ -108,6 +116,10 @@ std::vector<Mistake> read_shape(const Values& v, const gpu::GpuSpec& gpu, Shape&
                               n * element, 16 / element)}};
   };
   if (auto m = rows("k", s.k, s.element); !m.empty()) { return m; }
+  if (s.d_m_major) {
+    if (auto m = rows("m", s.m, s.out_element); !m.empty()) { return m; }
+    return s.b_k_major ? std::vector<Mistake>{} : rows("n", s.n, s.element);
+  }
   return rows("n", s.n, s.b_k_major ? s.out_element : std::min(s.element, s.out_element));
 }
 
@@ -116,6 +128,45 @@ std::vector<Mistake> lacks(const char* key, std::string_view operation, std::str
   const auto why = isa::lacks(operation, gpu.architecture);
   return why ? std::vector<Mistake>{{key, fmt::format("is {}; {}", value, *why)}}
              : std::vector<Mistake>{};
+}
+
+// What a scenario may say of the multiplying warps and the ring between them and the copies.
+std::vector<Mistake> read_warps(const Values& v, Plan& p) {
+  const bool tma = p.mainloop == Mainloop::Tma;
+  p.wanted_warps = v.number_or("warps", 0);
+  p.wanted_registers = v.number_or("registers", 0);
+  p.left = v.number_or("under_way", p.specialised ? 1 : 0);
+  p.every_thread_arrives = v.word("arrivals") == "thread";
+  p.swizzled = v.flag("swizzle");
+  p.reads_ahead = v.flag("read_ahead");
+  p.blocks = v.number_or("blocks", 0);
+  if (tma && p.wanted_warps % 4 != 0) {
+    return {{"warps", fmt::format("is {}; wgmma takes warpgroups of 4", p.wanted_warps)}};
+  }
+  if (!tma && (p.wanted_warps & (p.wanted_warps - 1)) != 0) {
+    return {{"warps",
+             fmt::format("is {}; a grid of warps needs 1, 2, 4, 8, 16 or 32", p.wanted_warps)}};
+  }
+  if (p.left > 0 && !p.specialised) {
+    return {{"under_way", fmt::format("is {}; without a producer warp a stage is filled again when "
+                                      "all wgmma are done: 0",
+                                      p.left)}};
+  }
+  if (p.every_thread_arrives && !tma) {
+    return {{"arrivals", "is thread; only the TMA mainloop has mbarriers: warpgroup"}};
+  }
+  if (!p.swizzled && tma) {
+    return {{"swizzle", "is false; wgmma reads rows of 128 B as the TMA swizzles them: true"}};
+  }
+  if (!p.reads_ahead && tma) {
+    return {{"read_ahead", "is false; wgmma reads no fragments: true"}};
+  }
+  if (p.blocks > 0 && p.schedule != Schedule::Persistent) {
+    return {{"blocks", fmt::format("is {}; only schedule: persistent has blocks that are not the "
+                                   "tiles",
+                                   p.blocks)}};
+  }
+  return {};
 }
 
 std::vector<Mistake> read_ways(const Values& v, const gpu::GpuSpec& gpu, Plan& p) {
@@ -137,24 +188,31 @@ std::vector<Mistake> read_ways(const Values& v, const gpu::GpuSpec& gpu, Plan& p
   if (p.specialised && !tma) {
     return {{"roles", "is cooperative; only the TMA mainloop has a producer warp: none"}};
   }
-  const std::string epilogue = v.has("epilogue") ? v.word("epilogue") : tma ? "tma" : "direct";
+  const char* registers = p.shape.d_m_major ? "scalar" : "direct";
+  const std::string epilogue = v.has("epilogue") ? v.word("epilogue") : tma ? "tma" : registers;
   p.tma_epilogue = epilogue == "tma";
+  p.scalar_epilogue = epilogue == "scalar" || (p.shape.d_m_major && !p.tma_epilogue);
   if (p.tma_epilogue && !tma) {
-    return {{"epilogue", "is tma; it goes with the TMA mainloop: direct"}};
+    return {{"epilogue", "is tma; it goes with the TMA mainloop: direct or scalar"}};
   }
-  const std::string schedule = v.word("schedule");
+  if (epilogue == "direct" && p.shape.d_m_major) {
+    return {{"epilogue",
+             "is direct; a lane's neighbouring sums are neighbours in a row-major D only: scalar"}};
+  }
+  const std::string schedule = v.has("schedule") ? v.word("schedule") : "data-parallel";
   p.schedule = schedule == "persistent" ? Schedule::Persistent
                : schedule == "stream-k" ? Schedule::StreamK
                                         : Schedule::DataParallel;
   p.split = v.number_or("split_k", 1);
-  if (p.schedule == Schedule::StreamK && !p.specialised) {
-    return {{"schedule", "is stream-k; it needs the TMA mainloop with roles: cooperative"}};
+  if (p.schedule == Schedule::StreamK && !p.specialised && p.mainloop != Mainloop::CpAsync) {
+    return {
+        {"schedule", "is stream-k; it needs mainloop: cp_async, or tma with roles: cooperative"}};
   }
   if (p.split > 1 && p.schedule != Schedule::DataParallel) {
     return {{"split_k",
              fmt::format("is {}; {} shares K out in a way of its own: 1", p.split, schedule)}};
   }
-  return {};
+  return read_warps(v, p);
 }
 
 std::vector<Mistake> read_cluster(const Values& v, const gpu::GpuSpec& gpu, Plan& p) {
@@ -162,6 +220,9 @@ std::vector<Mistake> read_cluster(const Values& v, const gpu::GpuSpec& gpu, Plan
   p.cluster_x = cluster[0];
   p.cluster_y = cluster[1];
   if (p.cluster() == 1) { return {}; }
+  if (p.every_thread_arrives) {
+    return {{"arrivals", "is thread; a stage that a cluster shares is released by warpgroups"}};
+  }
   const std::string shown = fmt::format("{}x{}", p.cluster_x, p.cluster_y);
   if (auto m = lacks("cluster", "cluster", shown, gpu); !m.empty()) { return m; }
   if (p.mainloop != Mainloop::Tma) {
@@ -190,12 +251,21 @@ std::vector<Mistake> check_tile(const Plan& p) {
   const bool tma = p.mainloop == Mainloop::Tma;
   const std::int64_t n_unit = tma ? 8 : 32, depth = isa::wgmma_depth(p.shape.type);
   const auto tile = fmt::format("{}x{}x{}", p.tile.m, p.tile.n, p.tile.k);
-  if (p.tile.m != 64 && p.tile.m != 128 && p.tile.m != 256) {
-    return {{"tile", fmt::format("is {}; the first number must be 64, 128 or 256", tile)}};
+  if (p.tile.m != 64 && p.tile.m != 128 && p.tile.m != 256 && (!tma || p.tile.m != 192)) {
+    return {{"tile", fmt::format("is {}; the first number must be 64, 128{} or 256", tile,
+                                 tma ? ", 192" : "")}};
   }
-  if (p.tile.n % n_unit != 0 || p.tile.n > 256) {
-    return {{"tile", fmt::format("is {}; the second number must be a multiple of {} up to 256",
-                                 tile, n_unit)}};
+  if (p.tile.n % (n_unit * p.column_blocks()) != 0) {
+    return {{"tile", fmt::format("is {}; the second number must be a multiple of {}", tile,
+                                 n_unit * p.column_blocks())}};
+  }
+  if (tma && p.tile.m % (16 * p.warps()) != 0) {
+    return {{"tile", fmt::format("is {}; {} warpgroups do not divide its blocks of 64 rows", tile,
+                                 p.warps() / 4)}};
+  }
+  if (!tma && (p.warp_tile().m < 16 || p.warp_tile().n < 8)) {
+    return {
+        {"tile", fmt::format("is {}; {} warps do not find 16 x 8 of it each", tile, p.warps())}};
   }
   if (p.tile.k % depth != 0 || p.tile.k * p.shape.element > 256) {
     return {{"tile", fmt::format("is {}; the third number must be a multiple of {} up to {}", tile,
@@ -248,7 +318,12 @@ std::vector<Mistake> read_group(const Values& v, Plan& p) {
 
 }  // namespace
 
+std::vector<Mistake> shape_of(const Values& v, const gpu::GpuSpec& gpu, Shape& s) {
+  return read_shape(v, gpu, s);
+}
+
 std::vector<Mistake> make_plan(const Values& v, const gpu::GpuSpec& gpu, Plan& p) {
+  p.lanes = gpu.sm.warp_size;
   if (auto m = read_shape(v, gpu, p.shape); !m.empty()) { return m; }
   if (auto m = read_ways(v, gpu, p); !m.empty()) { return m; }
   if (auto m = read_cluster(v, gpu, p); !m.empty()) { return m; }
@@ -260,15 +335,18 @@ std::vector<Mistake> make_plan(const Values& v, const gpu::GpuSpec& gpu, Plan& p
   }
   p.stages = v.number_or("stages", 0);
   const bool one_kernel = v.has("tile") || v.has("group") || p.loops_over_tiles();
-  choose_tile(
-      p,
-      {.tile = v.has("tile"), .cluster = v.has("cluster"), .split = v.has("split_k") || one_kernel},
-      gpu);
+  choose_tile(p,
+              {.tile = v.has("tile"),
+               .cluster = v.has("cluster"),
+               .split = v.has("split_k") || one_kernel,
+               .schedule = v.has("schedule"),
+               .epilogue = v.has("epilogue")},
+              gpu);
   if (auto m = check_cluster(p); !m.empty()) { return m; }
   if (auto m = read_stages(v, gpu, p); !m.empty()) { return m; }
   count_tiles(p);
   const std::int64_t steps = ceil_div(p.shape.k, p.tile.k);
-  if (steps % p.split != 0) {
+  if (v.has("split_k") && steps % p.split != 0) {
     return {{"split_k", fmt::format("is {}; it must divide the {} steps of {} along K", p.split,
                                     steps, p.tile.k)}};
   }

@@ -30,27 +30,56 @@ Op fetch(const Plan& p) {
   const std::int64_t k_bytes = std::min(p.tile.k, s.k) * s.element;
   kernel::Box a = tensor_box(kA, std::min(p.tile.m, s.m), k_bytes, a_pitch(p),
                              a_strides(p, a_loop));
-  kernel::Box b = s.b_k_major
-                      ? tensor_box(kB, std::min(p.tile.n, s.n), k_bytes, b_pitch(p),
-                                   b_strides(p, b_loop))
-                      : tensor_box(kB, std::min(p.tile.k, s.k), std::min(p.tile.n, s.n) * s.element,
-                                   b_pitch(p), b_strides(p, b_loop));
+  const std::int64_t columns = std::min(p.tile.n / p.column_blocks(), s.n);
+  kernel::Box b = s.b_k_major ? tensor_box(kB, columns, k_bytes, b_pitch(p), b_strides(p, b_loop))
+                              : tensor_box(kB, std::min(p.tile.k, s.k), columns * s.element,
+                                           b_pitch(p), b_strides(p, b_loop));
+  a.clip = s.m % a.rows != 0;
+  b.clip = s.b_k_major && s.n % b.rows != 0;
   a.multicast[0] = p.multicast && p.cluster_x > 1 && a.rows % p.cluster_x == 0;
   b.multicast[1] = p.multicast && p.cluster_y > 1 && b.rows % p.cluster_y == 0;
   Op op = on_mbarrier(OpKind::TmaLoad, kFull);
-  op.boxes = {a, b};
+  op.boxes = {a};
+  for (std::int64_t part = 0; part < p.column_blocks(); ++part) {
+    op.boxes.push_back(b);
+    b.offset += columns * (s.b_k_major ? b_pitch(p) : s.element);
+  }
   return op;
 }
 
-Op multiply(const Plan& p) {
-  Op op = simple(OpKind::Wgmma, p.tile.k / isa::wgmma_depth(p.shape.type) * p.row_blocks());
-  op.tensor = {64, p.tile.n, isa::wgmma_depth(p.shape.type), p.shape.type, false};
+// The instructions beside the wgmma come between them; they are stated behind, where they keep
+// none of them waiting either.
+void multiply(Listing& code, const Plan& p) {
+  const std::int64_t depth = isa::wgmma_depth(p.shape.type);
+  Op op = simple(OpKind::Wgmma, p.tile.k / depth * p.row_blocks() * p.column_blocks());
+  op.tensor = {64, p.tile.n / p.column_blocks(), depth, p.shape.type, false};
+  const std::int64_t beside = op.count * kBesideWgmma + kBesideStep;
+  code.op(std::move(op));
+  code.int32(beside, 4);
+}
+
+// All lanes of a warp arrive, one after the other.
+Op all_arrive(int mbarrier, const Plan& p) {
+  Op op = on_mbarrier(OpKind::MbarrierArrive, mbarrier);
+  op.count = p.lanes;
   return op;
+}
+
+// Until a stage has landed. Where every thread arrives, the multiplying ones do so at this mbarrier
+// as well.
+void wait_full(Listing& code, const Plan& p) {
+  if (p.every_thread_arrives) { code.op(all_arrive(kFull, p)); }
+  code.op(on_mbarrier(OpKind::MbarrierWait, kFull));
 }
 
 // The stage has been read, says one warp of each warpgroup.
 void release(Listing& code, const Plan& p, std::int64_t left) {
   constexpr std::size_t kGroup = 4;
+  if (p.every_thread_arrives) {
+    code.op(simple(OpKind::WgmmaWait, left));
+    if (p.specialised) { code.op(all_arrive(kEmpty, p)); }
+    return;
+  }
   Op arrive = simple(OpKind::Diverge);
   arrive.diverge_by = kernel::DivergeBy::Warp;
   arrive.bodies.resize(kGroup);
@@ -65,21 +94,26 @@ Listing producer(const Plan& p) {
   step.op(fetch(p));
   Listing code;
   code.prologue(2);
+  read_image(code, p, Image::Parameters);
+  read_image(code, p, Image::Code);
+  read_image(code, p, Image::Maps);
   code.append(over_tiles(p, over_steps(p, std::move(step))));
   return code;
 }
 
-// One group of wgmma stays under way while the next stage is waited for; the stage before is then
-// free.
+// One group of wgmma may stay under way while the next stage is waited for; the stage before is
+// then free.
 Listing consumer(const Plan& p) {
   Listing tile, step;
-  tile.op(on_mbarrier(OpKind::MbarrierWait, kFull));
-  tile.op(multiply(p));
-  step.op(on_mbarrier(OpKind::MbarrierWait, kFull));
-  step.op(multiply(p));
-  release(step, p, 1);
-  tile.append(over_steps(p, std::move(step), 1));
-  release(tile, p, 0);
+  wait_full(step, p);
+  multiply(step, p);
+  release(step, p, p.left);
+  if (p.left > 0) {
+    wait_full(tile, p);
+    multiply(tile, p);
+  }
+  tile.append(over_steps(p, std::move(step), p.left));
+  if (p.left > 0) { release(tile, p, 0); }
   tile.append(finish_tile(p, p.loops_over_tiles() ? 1 : 0));
   Listing code;
   code.prologue(2);
@@ -88,19 +122,20 @@ Listing consumer(const Plan& p) {
 }
 
 // Every warp does everything; one thread asks for the stage that has been read last, `stages` - 1
-// steps ahead.
+// steps ahead. Where every thread arrives, that all have is what says that the stage is read.
 Listing unspecialised(const Plan& p) {
   const std::int64_t ahead = std::min(p.stages - 1, p.steps);
   const auto ask = [&](Listing& code, std::int64_t first) {
     Op op = fetch(p);
-    op.boxes[0].offset = first * a_step(p);
-    op.boxes[1].offset = first * b_step(p);
-    code.op(on_mbarrier(OpKind::MbarrierWait, kEmpty));
+    for (kernel::Box& box : op.boxes) {
+      box.offset += first * (box.array == kA ? a_step(p) : b_step(p));
+    }
+    if (!p.every_thread_arrives) { code.op(on_mbarrier(OpKind::MbarrierWait, kEmpty)); }
     code.op(op);
   };
   const auto use = [&](Listing& code) {
-    code.op(on_mbarrier(OpKind::MbarrierWait, kFull));
-    code.op(multiply(p));
+    wait_full(code, p);
+    multiply(code, p);
     release(code, p, 0);
   };
   Listing tile, fill, both, last;
@@ -119,6 +154,9 @@ Listing unspecialised(const Plan& p) {
   tile.append(finish_tile(p, p.loops_over_tiles() ? 1 : 0));
   Listing code;
   code.prologue(2);
+  read_image(code, p, Image::Parameters);
+  read_image(code, p, Image::Code);
+  read_image(code, p, Image::Maps);
   code.append(over_tiles(p, std::move(tile)));
   return code;
 }
@@ -147,6 +185,7 @@ void fill_wgmma(kernel::Kernel& k, const Plan& p, const gpu::GpuSpec& gpu) {
                  {"empty", p.stages, std::nullopt, std::nullopt}};
   k.registers = registers_of(p);
   if (!p.specialised) {
+    if (p.every_thread_arrives) { k.mbarriers.pop_back(); }
     k.block = p.warps() * gpu.sm.warp_size;
     k.roles = {role_of("", p.warps(), k.registers, unspecialised(p), p)};
     return;

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <optional>
 
 #include <fmt/format.h>
 
@@ -122,11 +123,25 @@ std::vector<Mistake> make_fused(const NormShape& s, bool residual, const std::st
   return {};
 }
 
+// Nothing where the kernel of a serving stack is meant: RMSNorm forward, threads chosen.
+std::optional<NormWay> way_of(const Values& v) {
+  const NormWay way{v.word("kind") == "layer", v.word("direction") == "backward",
+                    v.word("row") == "again", v.flag("residual"), v.number_or("threads", 0)};
+  if (!way.layer && !way.backward && !way.again && way.threads == 0) { return std::nullopt; }
+  return way;
+}
+
 std::vector<Mistake> make(const Arguments& arguments, const gpu::GpuSpec& gpu,
                           std::vector<kernel::Kernel>& out) {
   const Values v(arguments);
   const NormShape s{v.number("rows"), v.number("cols"),   v.word("dtype"), v.array("x"),
                     v.array("y"),     v.array("weights"), v.flag("fresh")};
+  if (auto way = way_of(v)) {
+    if (!v.flag("fused")) {
+      return {{"fused", "is false; the eager chain is that of RMSNorm forward, without threads"}};
+    }
+    return norm_rows(s, *way, gpu, out);
+  }
   if (v.flag("fused")) {
     if (v.has("step")) {
       return {{"step", "picks a kernel of the eager chain; it needs fused: false"}};
@@ -144,18 +159,32 @@ std::vector<Mistake> make(const Arguments& arguments, const gpu::GpuSpec& gpu,
   return {};
 }
 
+Parameter choice(std::string_view name, std::string_view fallback,
+                 std::vector<std::string_view> choices, std::string_view sentence) {
+  return {name, ParameterKind::Choice, false, 0, 0, fallback, std::move(choices), sentence};
+}
+
 }  // namespace
 
 Template norm_template() {
   return {
       "norm",
-      "RMSNorm over rows: one fused kernel, or the eight of an eager framework with FP32 "
-      "intermediates",
+      "RMSNorm or LayerNorm over rows: one fused kernel, or RMSNorm as the eight kernels of an "
+      "eager "
+      "framework with FP32 intermediates",
       {required_count("rows", 1, std::int64_t{1} << 31, "rows (tokens)"),
        required_count("cols", 8, 1 << 20, "elements per row"), dtype_parameter(),
        flag_parameter("fused", "true", "one kernel that keeps the row in registers; else eight"),
        count_parameter("step", 1, 8, {}, "only this kernel of the eager chain"),
        flag_parameter("residual", "false", "adds a residual stream first and writes the sum too"),
+       choice("kind", "rms", {"rms", "layer"}, "RMSNorm, or LayerNorm with a bias"),
+       choice("direction", "forward", {"forward", "backward"},
+              "backward: gradients of the input and of the weights, the latter summed by NAME.sum"),
+       choice(
+           "row", "registers", {"registers", "again"},
+           "where a row is behind its statistics: kept, or read again by 128 threads as an eager "
+           "framework's kernel does"),
+       count_parameter("threads", 32, 1024, {}, "per block; chosen if absent"),
        flag_parameter("fresh", "false", "every launch has weights of its own"),
        array_parameter("x", "input"), array_parameter("y", "output"),
        array_parameter("weights", "scale per column"),

@@ -211,12 +211,21 @@ void System::read(Time at, bool at_home, std::uint64_t reader, std::int64_t page
   if ((beyond[0] | beyond[1]) == 0) { return; }
   Served there;
   read_home(at_home ? at : at + timing_.far_extra, hold(page, home), beyond, c, there);
+  there.last = std::max(there.last, cross(home, there.first, beyond));
   served.add(there, timing_.far_extra);
   for (int word = 0; word < 2; ++word) {
     near.install(copy.frame, word, beyond[static_cast<std::size_t>(word)], 0);
   }
   near.set_ready(copy.frame, beyond, there.last + timing_.far_extra);
   static_cast<void>(make_room(at, copy, c));  // copies are clean
+}
+
+// Data of a page leave partition `from` for another die from `at` on; returns when they are there,
+// the link's own latency apart, which is part of the way between partitions.
+Time System::cross(std::uint64_t from, Time at, const Sectors& sectors) {
+  if (link_.empty()) { return at; }
+  const int n = std::popcount(sectors[0]) + std::popcount(sectors[1]);
+  return link_[from].reserve(at, timing_.link[static_cast<std::size_t>(n)]);
 }
 
 // A store to a page, at its home. Sectors of `partly` that are not held are fetched, which nobody
@@ -237,6 +246,7 @@ void System::write(Time at, std::uint64_t writer, std::int64_t page, const Secto
     l2.install(held.frame, static_cast<int>(w), fetched[w] | touched[w], touched[w]);
   }
   forget_copies(home, page, touched);
+  if (writer != home) { at = std::max(at, cross(writer, at, touched)); }
   serve(at, held, touched, fetched, {}, c, served);
   served.taken = std::max(served.taken, make_room(at, held, c));
 }

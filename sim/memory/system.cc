@@ -25,7 +25,8 @@ System::System(const gpu::GpuSpec& spec, const Clocks& clocks, event::Wheel& whe
       slices_(static_cast<std::size_t>(spec.l2.slices)),
       egress_(static_cast<std::size_t>(spec.sms())),
       ingress_(static_cast<std::size_t>(spec.sms())),
-      gpc_ingress_(spec.gpcs.size()) {
+      gpc_ingress_(spec.gpcs.size()),
+      link_(timing_.link.empty() ? 0 : static_cast<std::size_t>(spec.l2.partitions)) {
   for (std::int64_t c = 0; c < spec.hbm.channels; ++c) {
     const auto gathered = mix(seed + static_cast<std::uint64_t>(c)) %
                           static_cast<std::uint64_t>(timing_.channel.drain_bursts);

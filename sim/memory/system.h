@@ -189,6 +189,9 @@ class System {
 
   [[nodiscard]] const Timing& timing() const { return timing_; }
 
+  // The SM clock has changed.
+  void follow(const Clocks& clocks) { timing_.follow(clocks); }
+
   // The tag banks of every L1.
   [[nodiscard]] const TagBanks& tags() const { return tags_; }
 
@@ -299,6 +302,7 @@ class System {
   void forget_copies(std::uint64_t home, std::int64_t page, const Sectors& sectors);
   Time write_back(Time at, std::int64_t page, const Sectors& dirty, result::Counters& counters);
   Time make_room(Time at, const Held& keep, result::Counters& counters);
+  [[nodiscard]] Time cross(std::uint64_t from, Time at, const Sectors& sectors);
   Time way_back(const Request& r, int n, Time first, Time last);
   void resolve(std::uint32_t id, Time done);
   std::uint32_t new_bulk(const BulkAccess& access);
@@ -343,6 +347,7 @@ class System {
   std::vector<Slice> slices_;
   std::vector<event::Server> egress_;
   std::vector<event::Calendar> ingress_, gpc_ingress_;
+  std::vector<event::Calendar> link_;  // between dies, by the partition that data leave
   std::vector<HbmChannel> channels_;
   std::vector<Request> requests_;
   std::vector<std::uint32_t> free_requests_;

@@ -24,6 +24,18 @@ std::vector<Duration> service(gpu::BytesPerCycle rate, const event::Clock& clock
   return table;
 }
 
+// Picoseconds for n sectors one way over a link that carries `both` bytes per second in both.
+std::vector<Duration> link_service(unit::Bandwidth both) {
+  std::vector<Duration> table;
+  if (both.count() == 0) { return table; }
+  for (int sectors = 0; sectors <= kMaxSectors; ++sectors) {
+    const double bytes = static_cast<double>(sectors) * kSectorBytes;
+    table.emplace_back(static_cast<std::int64_t>(
+        std::ceil(bytes * 1e12 / (static_cast<double>(both.count()) / 2))));
+  }
+  return table;
+}
+
 // Of one channel, where all together carry `rate` bytes per second.
 Duration burst_at(double rate, const gpu::HbmSpec& hbm) {
   const double each = rate / static_cast<double>(hbm.channels);
@@ -60,10 +72,12 @@ Timing::Timing(const gpu::GpuSpec& spec, const Clocks& clocks)
       ingress(service(spec.crossbar.ingress, clocks.l2)),
       gpc_ingress(service(spec.crossbar.gpc_ingress, clocks.l2)),
       egress(service(spec.crossbar.egress, clocks.l2)),
+      link(link_service(spec.die_link.bandwidth)),
       atomic(clocks.l2.span(spec.l2.atomic)),
       landing(service(std::max(spec.tma.landing, gpu::BytesPerCycle{1}), clocks.l2)),
       channel(channel_timing(spec.hbm)),
-      l1_hit(clocks.sm.span(spec.l1.latency - least_wavefront(spec.l1))) {
+      l1_hit_cycles(spec.l1.latency - least_wavefront(spec.l1)),
+      l1_hit(clocks.sm.span(l1_hit_cycles)) {
   const Duration lsu = clocks.sm.span(least_wavefront(spec.l1));
   const Duration l2_constant = at_least_zero(spec.l2.latency_near - lsu - slice[kSectorsPerHalf] -
                                              ingress[1]);

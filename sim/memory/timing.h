@@ -26,10 +26,16 @@ struct Timing {
   Duration from_memory_side, memory_side_burst;
   // Service times by number of 32 B sectors, index 0..kMaxSectors.
   std::vector<Duration> slice, ingress, gpc_ingress, egress;
+  std::vector<Duration> link;     // between dies, one way; empty where there is one die
   Duration atomic;                // of one operation on a sector in its slice
   std::vector<Duration> landing;  // of the TMA's data in shared memory
   ChannelTiming channel;
-  Duration l1_hit;  // from leaving the load/store unit to the data, hit in L1
+  // From leaving the load/store unit to the data, hit in L1; at the present SM clock.
+  unit::Cycles l1_hit_cycles;
+  Duration l1_hit;
+
+  // The SM clock has changed. What is stated in time, and what counts the clock of L2, stays.
+  void follow(const Clocks& clocks) { l1_hit = clocks.sm.span(l1_hit_cycles); }
 };
 
 inline constexpr int kMaxSectors = 512;

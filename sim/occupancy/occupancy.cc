@@ -39,14 +39,18 @@ unit::Bytes available(const gpu::GpuSpec& gpu, const Launch& l) {
 
 Limits limits_of(const gpu::GpuSpec& gpu, const Launch& l, std::int64_t warps) {
   const auto& sm = gpu.sm;
-  Limits limits{
-      .registers = {}, .shared_memory = {}, .warps = sm.max_warps / warps, .blocks = sm.max_blocks};
+  Limits limits{.registers = {},
+                .shared_memory = {},
+                .tmem = {},
+                .warps = sm.max_warps / warps,
+                .blocks = sm.max_blocks};
   if (const auto per_warp = registers_per_warp(gpu, l.registers); per_warp > 0) {
     limits.registers = warps_by_registers(sm, per_warp) / warps;
   }
   if (const auto bytes = shared_memory_per_block(gpu, l.shared_memory); bytes.count() > 0) {
     limits.shared_memory = available(gpu, l) / bytes;
   }
+  if (l.tmem_columns > 0) { limits.tmem = sm.tmem_columns / l.tmem_columns; }
   return limits;
 }
 
@@ -60,6 +64,7 @@ std::vector<Term> terms(const Limits& l) {
   std::vector<Term> all;
   if (l.registers) { all.push_back({"registers", *l.registers}); }
   if (l.shared_memory) { all.push_back({"shared_memory", *l.shared_memory}); }
+  if (l.tmem) { all.push_back({"tmem", *l.tmem}); }
   all.push_back({"warps", l.warps});
   all.push_back({"blocks", l.blocks});
   return all;
@@ -88,6 +93,10 @@ std::string needs(const std::string& name, const gpu::GpuSpec& gpu, const Launch
                   std::int64_t warps) {
   if (name == "registers") { return registers_sentence(gpu, l, warps); }
   if (name == "shared_memory") { return shared_memory_sentence(gpu, l); }
+  if (name == "tmem") {
+    return fmt::format("a block takes {} of {} columns of tensor memory", l.tmem_columns,
+                       gpu.sm.tmem_columns);
+  }
   if (name == "warps") {
     return fmt::format("a block takes {} of {} warps", warps, gpu.sm.max_warps);
   }
@@ -158,7 +167,8 @@ Launch launch_of(const kernel::Kernel& kernel) {
           .cluster = kernel::volume(kernel.cluster),
           .grid = kernel::volume(kernel.grid),
           .portable = kernel.portable,
-          .carveout = kernel.carveout};
+          .carveout = kernel.carveout,
+          .tmem_columns = kernel.tmem_columns};
 }
 
 std::int64_t registers_per_warp(const gpu::GpuSpec& gpu, std::int64_t registers_per_thread) {

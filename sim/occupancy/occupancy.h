@@ -5,7 +5,8 @@
 //   Launch a{.block = 256, .registers = 128, .shared_memory = 48_KiB};
 //   occupy(h100, a)  ->  2 blocks, 16 of 64 warps, 25 %, limited by registers
 //
-// Registers are handed out per warp in units, from the file of the sub-partition where the warp
+// Tensor memory is handed out per block in columns, a power of two from 32 on. Registers are handed
+// out per warp in units, from the file of the sub-partition where the warp
 // lives; shared memory per block in units, with the driver's reserve on top. `setmaxnreg` moves
 // registers inside a block and changes none of this. Limits and units come from the GPU's file or,
 // by compute capability, from gpu/architecture.h.
@@ -37,11 +38,12 @@ struct Launch {
   // the next step is taken, or the one that holds a block. Without it the driver's choice: as much
   // as the blocks need that everything else allows.
   std::optional<unit::Bytes> carveout = {};
+  std::int64_t tmem_columns = 0;  // of tensor memory, per block
 };
 
 // Blocks per SM that each resource allows on its own; nothing where a block takes none of it.
 struct Limits {
-  std::optional<std::int64_t> registers, shared_memory;
+  std::optional<std::int64_t> registers, shared_memory, tmem;
   std::int64_t warps = 0, blocks = 0;
 };
 

@@ -46,6 +46,21 @@ void check_shared_memory(const gpu::SmSpec& sm, const Launch& l, Refusals& out) 
   }
 }
 
+// tcgen05.alloc takes a power of two.
+void check_tmem(const gpu::GpuSpec& gpu, const Launch& l, Refusals& out) {
+  constexpr std::int64_t kLeast = 32;
+  if (l.tmem_columns == 0) { return; }
+  const auto columns = static_cast<std::uint64_t>(l.tmem_columns);
+  const auto most = gpu.sm.tmem_columns;
+  if (most == 0) {
+    refuse(out, "tmem", fmt::format("{} has no tensor memory", gpu.architecture));
+  } else if (l.tmem_columns < kLeast || l.tmem_columns > most || (columns & (columns - 1)) != 0) {
+    refuse(out, "tmem",
+           fmt::format("{} columns per block; allowed are powers of two from {} to {}",
+                       l.tmem_columns, kLeast, most));
+  }
+}
+
 void check_cluster(const gpu::GpuSpec& gpu, const Launch& l, Refusals& out) {
   const auto most = gpu.sm.max_cluster;
   const auto say = [&](const std::string& why) {
@@ -75,6 +90,7 @@ std::vector<Refusal> refusals(const gpu::GpuSpec& gpu, const Launch& launch) {
   }
   check_registers(sm, gpu, launch, out);
   check_shared_memory(sm, launch, out);
+  check_tmem(gpu, launch, out);
   check_cluster(gpu, launch, out);
   return out;
 }

@@ -219,7 +219,7 @@ class Reader {
   void tensor() {
     if (k_.tensor_pct.value_or(0) >= 60) {
       say("tensor", fmt::format("the tensor cores do {} of what they can", pct(*k_.tensor_pct)),
-          "a narrower type, fewer padded rows, wgmma instead of mma.sync",
+          "a narrower type, fewer padded rows, wgmma or tcgen05 instead of mma.sync",
           remaining(*k_.tensor_pct / 100));
     }
     if (k_.bound.name == "tma" && ceiling() >= 70) {
@@ -240,7 +240,7 @@ class Reader {
   }
 
   void divergence() {
-    if (k_.active_lanes_pct.value_or(100) >= 80) { return; }
+    if (k_.active_lanes_pct.value_or(100) >= 80 || k_.issue_slot_pct.value_or(100) < 5) { return; }
     say("divergence",
         fmt::format("{} of the lanes are active per instruction", pct(*k_.active_lanes_pct)),
         "branch by warp instead of by lane; regroup the work",

@@ -52,6 +52,7 @@ Json to_json(const result::KernelResult& k) {
   add_fields(json, k);
   json["stall_pct"] = shares(k.stall_pct);
   json["slot_pct"] = shares(k.slot_pct);
+  json["energy_pct"] = shares(k.energy_pct);
   json["bound"] = {{"name", value_of(k.bound.name)},
                    {"time_us", number(k.bound.time_us)},
                    {"chain", chain_of(k.bound.chain)}};

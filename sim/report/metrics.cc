@@ -92,6 +92,7 @@ std::vector<Metric> metrics() {
   collect(all, "kernels[].", result::KernelResult{}, false);
   collect(all, "kernels[].stall_pct.", result::StallCycles{}, true);
   collect(all, "kernels[].slot_pct.", result::SlotCycles{}, true);
+  collect(all, "kernels[].energy_pct.", result::Energy{}, true);
   collect(all, "unfinished[].", result::Unfinished{}, false);
   all.push_back({"kernels[].bound.name", "", "the highest closed-form ceiling", ""});
   all.push_back({"kernels[].bound.time_us", "us", "what it allows at best", ""});

@@ -51,6 +51,7 @@ Json to_json(const gpu::GpuSpec& gpu, const Launch& l, const Occupancy& o) {
                       {"shared_memory", limit(o.limits.shared_memory)},
                       {"warps", o.limits.warps},
                       {"blocks", o.limits.blocks}};
+    if (o.limits.tmem) { json["limits"]["tmem"] = *o.limits.tmem; }
     json["carveout_bytes"] = o.carveout.count();
     json["l1_bytes"] = o.l1.count();
     json["reachable_sms"] = known(o.reachable_sms);
@@ -65,6 +66,7 @@ Json to_json(const gpu::GpuSpec& gpu, const Launch& l, const Occupancy& o) {
 std::string occupancy_text(const gpu::GpuSpec& gpu, const Launch& l, const Occupancy& o) {
   std::string out = fmt::format("{}: {} threads, {} registers, {} shared", gpu.name, l.block,
                                 l.registers, bytes_of(l.shared_memory));
+  if (l.tmem_columns > 0) { out += fmt::format(", {} columns of tensor memory", l.tmem_columns); }
   out += l.cluster > 1 ? fmt::format(", clusters of {}\n", l.cluster) : "\n";
   if (!o.launchable) { return out + "not launchable: " + o.reason + "\n"; }
   Table table({{"", Table::Align::Left}, {"", Table::Align::Left}});

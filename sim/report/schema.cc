@@ -55,6 +55,7 @@ Json figures() {
   Json kernel = properties(result::KernelResult{});
   kernel["stall_pct"] = shares();
   kernel["slot_pct"] = shares();
+  kernel["energy_pct"] = shares();
   kernel["bound"] = object_schema(
       {{"name", or_null("string")}, {"time_us", or_null("number")}, {"chain", chain()}});
   props["kernels"] = list_schema(object_schema(kernel));

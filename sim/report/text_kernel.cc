@@ -125,6 +125,12 @@ std::string work_line(const KernelResult& k) {
   return out;
 }
 
+// The parts in order of what they take, idle power among them.
+std::string power_line(const KernelResult& k) {
+  return fmt::format("{} at {}: {}", human(*k.power_w, "W"), human(k.clock_mhz, "MHz"),
+                     shares_text(k.energy_pct));
+}
+
 }  // namespace
 
 std::string chain_text(const KernelResult& k, int indent) {
@@ -165,6 +171,7 @@ std::string kernel_text(const KernelResult& k, const result::RunResult& run) {
   if (k.warp_instructions) { line("work", work_line(k)); }
   line("warps", shares_text(k.stall_pct));
   line("SM slots", shares_text(k.slot_pct));
+  if (k.power_w) { line("power", power_line(k)); }
   return out + chain_text(k, 2);
 }
 

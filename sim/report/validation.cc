@@ -21,6 +21,8 @@ Json json_of(const study::RowResult& r) {
   if (r.outside_pct) { json["outside_pct"] = number(*r.outside_pct); }
   if (!r.gpu.empty()) { json["gpu_file"] = r.gpu; }
   if (r.clock_mhz > 0) { json["clock_mhz"] = number(r.clock_mhz); }
+  if (r.power_w) { json["power_w"] = number(*r.power_w); }
+  if (r.power_error_pct) { json["power_error_pct"] = number(*r.power_error_pct); }
   if (!r.predicted) { json["skipped"] = r.skipped; }
   return json;
 }

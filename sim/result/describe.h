@@ -45,6 +45,17 @@ void describe(V&& v, const SlotCycles& s) {
 }
 
 template <class V>
+void describe(V&& v, const Energy& e) {
+  v("idle", e.idle, "J", "what the board takes with nothing to do");
+  v("instructions", e.instructions, "J", "fetching, decoding and scheduling instructions");
+  v("arithmetic", e.arithmetic, "J", "arithmetic pipes");
+  v("tensor", e.tensor, "J", "tensor instructions, operands and sums included");
+  v("shared", e.shared, "J", "data at the banks of shared memory and L1");
+  v("l2", e.l2, "J", "data between SM and L2");
+  v("dram", e.dram, "J", "data between L2 and DRAM");
+}
+
+template <class V>
 void describe(V&& v, const Gaps& g) {
   v("launch_bound_us", g.launch_bound_us, "us",
     "device idle while the CPU was still busy with launch calls");
@@ -119,6 +130,9 @@ void describe(V&& v, const KernelResult& k) {
   v("launches", k.launches, "", "times launched");
   v("replayed", k.replayed, "",
     "launches answered from an identical earlier one in the same cache state");
+  v("skipped_waves", k.skipped_waves, "",
+    "waves that took as long as those before them and were not simulated, mean per launch "
+    "(simulation.skip_waves)");
   v("time_us", k.time_us, "us", "first block dispatched to last block retired, mean per launch");
   v("time_total_us", k.time_total_us, "us", "the same, summed over launches");
   v("grid", k.grid, "blocks", "blocks per launch");
@@ -155,8 +169,10 @@ void describe(V&& v, const KernelResult& k) {
     "least time for the bytes really moved: DRAM at the pins' rate, crossbar and L2 at theirs");
   v("gap_us", k.gap_us, "us",
     "device idle before a launch (launch_bound, dependency), mean; not before the run's first");
-  v("clock_mhz", k.clock_mhz, "MHz", "SM clock");
-  v("power_w", k.power_w, "W", "average board power");
+  v("clock_mhz", k.clock_mhz, "MHz", "SM clock, averaged over the launches' time");
+  v("power_w", k.power_w, "W",
+    "board power while it runs, mean; null where the GPU file has no energies");
+  v("energy_mj", k.energy_mj, "mJ", "power x time, per launch");
 }
 
 template <class V>
@@ -164,7 +180,7 @@ void describe(V&& v, const RunResult& r) {
   v("scenario", r.scenario, "", "the scenario's name");
   v("gpu", r.gpu, "", "the GPU file's name");
   v("confidence", r.confidence, "", "the weakest confidence of the GPU values used");
-  v("clock_mhz", r.clock_mhz, "MHz", "SM clock");
+  v("clock_mhz", r.clock_mhz, "MHz", "SM clock, averaged over the kernels' time");
   v("regime", r.regime, "", "what set the clock");
   v("time_us", r.time_us, "us", "start to the last completion on host or device");
   v("kernel_time_us", r.kernel_time_us, "us", "sum over launches of their time");

@@ -101,6 +101,7 @@ class Walk {
     fields(k, prefix);
     shares(k.stall_pct, prefix + "stall.");
     shares(k.slot_pct, prefix + "slot.");
+    shares(k.energy_pct, prefix + "energy.");
     leaf(prefix + "bound.", "name", figure(k.bound.name, ""));
     leaf(prefix + "bound.", "time_us", figure(k.bound.time_us, "us"));
     links(k.bound.chain, prefix + "bound.");

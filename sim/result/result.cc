@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "result/result.h"
 
+#include <cmath>
+#include <type_traits>
+
 namespace wavetail::result {
 
 std::int64_t StallCycles::total() const {
@@ -8,81 +11,160 @@ std::int64_t StallCycles::total() const {
          lg_throttle + mio_throttle + barrier + branch_resolving + gmma + drain + start + exit;
 }
 
+namespace {
+
+// Calls f with every sum of each of the counters.
+template <class F, class... S>
+void for_each_stall(const F& f, S&... s) {
+  f(s.selected...);
+  f(s.not_selected...);
+  f(s.long_scoreboard...);
+  f(s.short_scoreboard...);
+  f(s.wait...);
+  f(s.math_pipe_throttle...);
+  f(s.lg_throttle...);
+  f(s.mio_throttle...);
+  f(s.barrier...);
+  f(s.branch_resolving...);
+  f(s.gmma...);
+  f(s.drain...);
+  f(s.start...);
+  f(s.exit...);
+}
+
+// What the program says: every block of a kernel counts about as much.
+template <class F, class... C>
+void for_each_work(const F& f, C&... c) {
+  f(c.warp_instructions...);
+  f(c.thread_instructions...);
+  f(c.load_requests...);
+  f(c.store_requests...);
+  f(c.load_sectors...);
+  f(c.store_sectors...);
+  f(c.useful_load_bytes...);
+  f(c.useful_store_bytes...);
+  f(c.distinct_bytes...);
+  f(c.shared_load_requests...);
+  f(c.shared_store_requests...);
+  f(c.bank_wavefronts...);
+  f(c.bank_conflicts...);
+  f(c.data_wavefronts...);
+  f(c.data_conflicts...);
+  f(c.tag_wavefronts...);
+  f(c.tma_fetch_bytes...);
+  f(c.tma_load_bytes...);
+  f(c.tma_store_bytes...);
+  f(c.dsmem_bytes...);
+  f(c.flops...);
+  f(c.tensor_flops...);
+  f(c.blocks...);
+  f(c.warps...);
+  f(c.fp32_busy...);
+  f(c.int32_busy...);
+  f(c.fp64_busy...);
+  f(c.sfu_busy...);
+  f(c.redux_busy...);
+  f(c.lsu_busy...);
+  f(c.shared_busy...);
+  f(c.tensor_busy...);
+  f(c.tensor_energy...);
+}
+
+// What comes of it on the machine.
+template <class F, class... C>
+void for_each_effect(const F& f, C&... c) {
+  f(c.l1_sectors...);
+  f(c.l1_hit_sectors...);
+  f(c.l1_pending_sectors...);
+  f(c.l2_read_sectors...);
+  f(c.l2_write_sectors...);
+  f(c.l2_hit_sectors...);
+  f(c.ingress_bytes...);
+  f(c.egress_bytes...);
+  f(c.dram_read_bytes...);
+  f(c.dram_write_bytes...);
+  f(c.l2_fill_bytes...);
+  f(c.l2_writeback_bytes...);
+  f(c.memory_side_sectors...);
+  f(c.memory_side_hit_sectors...);
+  f(c.latency_ps_sum...);
+  f(c.latency_bytes...);
+  f(c.in_flight_byte_ps...);
+  f(c.resident_warp_cycles...);
+  f(c.active_sm_cycles...);
+  f(c.slots.issued...);
+  f(c.slots.stalled...);
+  f(c.slots.no_warp...);
+  f(c.slots.not_reached...);
+  for_each_stall(f, c.stalls...);
+}
+
+template <class F, class... C>
+void for_each_sum(const F& f, C&... c) {
+  for_each_work(f, c...);
+  for_each_effect(f, c...);
+}
+
+template <class T>
+T scaled(T sum, double by) {
+  if constexpr (std::is_integral_v<T>) { return std::llround(static_cast<double>(sum) * by); }
+  return static_cast<T>(static_cast<double>(sum) * by);
+}
+
+}  // namespace
+
 StallCycles& StallCycles::operator+=(const StallCycles& o) {
-  selected += o.selected;
-  not_selected += o.not_selected;
-  long_scoreboard += o.long_scoreboard;
-  short_scoreboard += o.short_scoreboard;
-  wait += o.wait;
-  math_pipe_throttle += o.math_pipe_throttle;
-  lg_throttle += o.lg_throttle;
-  mio_throttle += o.mio_throttle;
-  barrier += o.barrier;
-  branch_resolving += o.branch_resolving;
-  gmma += o.gmma;
-  drain += o.drain;
-  start += o.start;
-  exit += o.exit;
+  for_each_stall([](auto& sum, const auto& n) { sum += n; }, *this, o);
   return *this;
 }
 
 Counters& Counters::operator+=(const Counters& o) {
-  warp_instructions += o.warp_instructions;
-  thread_instructions += o.thread_instructions;
-  load_requests += o.load_requests;
-  store_requests += o.store_requests;
-  l1_sectors += o.l1_sectors;
-  l1_hit_sectors += o.l1_hit_sectors;
-  l1_pending_sectors += o.l1_pending_sectors;
-  load_sectors += o.load_sectors;
-  store_sectors += o.store_sectors;
-  useful_load_bytes += o.useful_load_bytes;
-  useful_store_bytes += o.useful_store_bytes;
-  distinct_bytes += o.distinct_bytes;
-  shared_load_requests += o.shared_load_requests;
-  shared_store_requests += o.shared_store_requests;
-  bank_wavefronts += o.bank_wavefronts;
-  data_wavefronts += o.data_wavefronts;
-  data_conflicts += o.data_conflicts;
-  tag_wavefronts += o.tag_wavefronts;
-  bank_conflicts += o.bank_conflicts;
-  l2_read_sectors += o.l2_read_sectors;
-  l2_write_sectors += o.l2_write_sectors;
-  l2_hit_sectors += o.l2_hit_sectors;
-  ingress_bytes += o.ingress_bytes;
-  egress_bytes += o.egress_bytes;
-  dram_read_bytes += o.dram_read_bytes;
-  dram_write_bytes += o.dram_write_bytes;
-  l2_fill_bytes += o.l2_fill_bytes;
-  l2_writeback_bytes += o.l2_writeback_bytes;
-  memory_side_sectors += o.memory_side_sectors;
-  memory_side_hit_sectors += o.memory_side_hit_sectors;
-  tma_fetch_bytes += o.tma_fetch_bytes;
-  tma_load_bytes += o.tma_load_bytes;
-  tma_store_bytes += o.tma_store_bytes;
-  dsmem_bytes += o.dsmem_bytes;
-  tensor_busy += o.tensor_busy;
-  latency_ps_sum += o.latency_ps_sum;
-  latency_bytes += o.latency_bytes;
-  in_flight_byte_ps += o.in_flight_byte_ps;
-  flops += o.flops;
-  tensor_flops += o.tensor_flops;
-  blocks += o.blocks;
-  warps += o.warps;
-  resident_warp_cycles += o.resident_warp_cycles;
-  active_sm_cycles += o.active_sm_cycles;
-  fp32_busy += o.fp32_busy;
-  int32_busy += o.int32_busy;
-  fp64_busy += o.fp64_busy;
-  sfu_busy += o.sfu_busy;
-  lsu_busy += o.lsu_busy;
-  shared_busy += o.shared_busy;
-  events += o.events;
-  stalls += o.stalls;
-  slots.issued += o.slots.issued;
-  slots.stalled += o.slots.stalled;
-  slots.no_warp += o.slots.no_warp;
-  slots.not_reached += o.slots.not_reached;
+  for_each_sum([](auto& sum, const auto& n) { sum += n; }, *this, o);
+  return *this;
+}
+
+Counters& Counters::operator-=(const Counters& o) {
+  for_each_sum([](auto& sum, const auto& n) { sum -= n; }, *this, o);
+  return *this;
+}
+
+Counters& Counters::operator*=(double by) {
+  for_each_sum([by](auto& sum) { sum = scaled(sum, by); }, *this);
+  return *this;
+}
+
+void Counters::take_work(const Counters& o, double by) {
+  for_each_work([by](auto& sum, const auto& n) { sum = scaled(n, by); }, *this, o);
+}
+
+Work& Work::operator-=(const Work& o) {
+  instructions -= o.instructions;
+  arithmetic -= o.arithmetic;
+  tensor -= o.tensor;
+  shared -= o.shared;
+  l2 -= o.l2;
+  dram -= o.dram;
+  return *this;
+}
+
+void Energy::add(const Work& work, double core, double memory) {
+  const auto joules = [](std::int64_t femto) { return static_cast<double>(femto) * 1e-15; };
+  instructions += joules(work.instructions) * core;
+  arithmetic += joules(work.arithmetic) * core;
+  tensor += joules(work.tensor) * core;
+  shared += joules(work.shared) * core;
+  l2 += joules(work.l2) * core;
+  dram += joules(work.dram) * memory;
+}
+
+Energy& Energy::operator+=(const Energy& o) {
+  idle += o.idle;
+  instructions += o.instructions;
+  arithmetic += o.arithmetic;
+  tensor += o.tensor;
+  shared += o.shared;
+  l2 += o.l2;
+  dram += o.dram;
   return *this;
 }
 

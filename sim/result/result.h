@@ -99,20 +99,54 @@ struct Counters {
   std::int64_t active_sm_cycles = 0;      // cycles with at least one resident warp, over SMs
   // Pipe-cycles in use, summed over sub-partitions (lsu: over SMs; shared: its part for shared
   // memory).
-  std::int64_t fp32_busy = 0, int32_busy = 0, fp64_busy = 0, sfu_busy = 0, lsu_busy = 0;
+  std::int64_t fp32_busy = 0, int32_busy = 0, fp64_busy = 0, sfu_busy = 0, redux_busy = 0;
+  std::int64_t lsu_busy = 0;
   std::int64_t shared_busy = 0;
   // Thousandths of a pipe-cycle that the tensor FLOPs take at the dense rate.
   std::int64_t tensor_busy = 0;
-  std::int64_t events = 0;
+  // Femtojoules of the tensor FLOPs at the clock of the GPU file's energies, random data.
+  std::int64_t tensor_energy = 0;
   StallCycles stalls;
   SlotCycles slots;
   Counters& operator+=(const Counters& o);
+  Counters& operator-=(const Counters& o);
+  Counters& operator*=(double by);
+  // Of what the program says (instructions, bytes asked for, FLOPs, pipe-cycles, ...), what `o` has
+  // times `by`.
+  void take_work(const Counters& o, double by);
+};
+
+// What counted work costs at the clock for which the GPU file states energies, in femtojoules.
+struct Work {
+  std::int64_t instructions = 0, arithmetic = 0, tensor = 0, shared = 0, l2 = 0, dram = 0;
+
+  // All that hangs on the core's voltage.
+  [[nodiscard]] std::int64_t core() const {
+    return instructions + arithmetic + tensor + shared + l2;
+  }
+
+  Work& operator-=(const Work& o);
+};
+
+// Where energy went, in joules.
+struct Energy {
+  double idle = 0;  // static power x time
+  double instructions = 0, arithmetic = 0, tensor = 0, shared = 0, l2 = 0, dram = 0;
+
+  [[nodiscard]] double total() const {
+    return idle + instructions + arithmetic + tensor + shared + l2 + dram;
+  }
+
+  // `work`, of which the core's part costs `core` times and DRAM's `memory` times as much.
+  void add(const Work& work, double core, double memory = 1);
+  Energy& operator+=(const Energy& o);
 };
 
 struct KernelResult {
   std::string name, role, note;
   std::int64_t launches = 0;
   std::int64_t replayed = 0;  // launches answered from an identical earlier one
+  double skipped_waves = 0;   // steady waves that were not simulated, mean per launch
   double time_us = 0;         // mean per launch, first block dispatched to last block retired
   double time_total_us = 0;   // sum over launches
   std::int64_t grid = 0, block = 0, cluster = 1, registers = 0;
@@ -139,8 +173,9 @@ struct KernelResult {
   std::optional<double> gap_us;  // idle device before a launch of it; see describe.h
   bool from_graphs = false;      // every launch of it was a node of a graph
   double clock_mhz = 0;
-  std::optional<double> power_w;
-  Counters counters;  // mean per launch is counters / launches
+  std::optional<double> power_w, energy_mj;
+  std::map<std::string, double> energy_pct;  // by part; empty where power is not known
+  Counters counters;                         // mean per launch is counters / launches
 };
 
 struct Gaps {

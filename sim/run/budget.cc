@@ -79,7 +79,8 @@ double frame_bytes(const scenario::Scenario& s, const std::vector<double>& launc
   double pages = 0;
   for (std::size_t k = 0; k < s.kernels.size(); ++k) {
     for (const kernel::Array& a : s.kernels[k].arrays) {
-      const double copies = a.per_launch ? launches[k] : 1;
+      const double copies = a.per_launch ? launches[k]
+                                         : std::min(launches[k], static_cast<double>(a.copies));
       pages += copies * std::ceil(static_cast<double>(a.bytes.count()) / memory::kPageBytes);
     }
   }

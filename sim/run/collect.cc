@@ -10,6 +10,7 @@
 #include "isa/tensor.h"
 #include "result/describe.h"
 #include "run/warnings.h"
+#include "unit/print.h"
 
 namespace wavetail::run {
 
@@ -53,7 +54,8 @@ void set_sm_figures(KernelResult& k, const Counters& c, const gpu::GpuSpec& gpu,
   k.issue_slot_pct = share(real(c.stalls.selected), slots);
   k.fp32_pct = share(real(c.fp32_busy), slots);
   k.sm_busy_pct = k.issue_slot_pct;
-  for (const std::int64_t busy : {c.fp32_busy, c.int32_busy, c.fp64_busy, c.sfu_busy}) {
+  for (const std::int64_t busy :
+       {c.fp32_busy, c.int32_busy, c.fp64_busy, c.sfu_busy, c.redux_busy}) {
     k.sm_busy_pct = std::max(k.sm_busy_pct, share(real(busy), slots));
   }
   k.sm_busy_pct = std::max(k.sm_busy_pct, share(real(c.lsu_busy), active));
@@ -153,7 +155,43 @@ void set_tensor_figures(KernelResult& k, const kernel::Kernel& kernel, const Cou
   k.fragment_fill_pct = share(useful, c.tensor_flops);
 }
 
-KernelResult kernel_result(const scenario::Scenario& s, std::size_t n, const KernelAccount& a) {
+// Of a clock that is held, the stated one: cycles of a launch are whole.
+double clock_mhz(const gpu::GpuSpec& gpu, const KernelAccount& a, bool throttled) {
+  const double us = unit::microseconds(a.time);
+  return throttled && us > 0 ? real(a.cycles) / us : real(gpu.sm_clock().count()) * 1e-6;
+}
+
+void set_power(KernelResult& k, const KernelAccount& a, const gpu::GpuSpec& gpu) {
+  if (gpu.power.energy.static_watts <= 0 || a.time.count() <= 0) { return; }
+  const double joules = a.energy.total();
+  k.power_w = joules / unit::seconds(a.time);
+  k.energy_mj = joules * 1e3 / real(a.launches);
+  result::describe(
+      [&](std::string_view name, double part, std::string_view, std::string_view) {
+        k.energy_pct[std::string(name)] = share(part, joules).value_or(0);
+      },
+      a.energy);
+}
+
+// What set the clock: "spec 1830 MHz", "boost 1980 MHz", or what kept it down.
+std::string regime_of(const gpu::GpuSpec& gpu, const Happened& happened) {
+  const bool boost = gpu.clock.mode == gpu::ClockMode::Boost;
+  const std::string set = (boost ? "boost " : "spec ") +
+                          std::to_string(gpu.sm_clock().count() / 1'000'000) + " MHz";
+  const auto watts = [](double w) { return unit::print_real(w, 4) + " W"; };
+  std::string why;
+  if (happened.held_by_limit.count() > 0) {
+    why = "the power limit of " + watts(gpu.power.limit_watts);
+  }
+  if (happened.held_by_peak.count() > 0) {
+    why += (why.empty() ? "" : " and ") + std::string("the peak limit of ") +
+           watts(gpu.power.limit_watts * gpu.power.control.peak);
+  }
+  return why.empty() ? set : "throttled by " + why + "; " + set;
+}
+
+KernelResult kernel_result(const scenario::Scenario& s, std::size_t n, const KernelAccount& a,
+                           bool throttled) {
   const kernel::Kernel& kernel = s.kernels[n];
   KernelResult k;
   k.name = kernel.name;
@@ -161,9 +199,11 @@ KernelResult kernel_result(const scenario::Scenario& s, std::size_t n, const Ker
   k.note = kernel.note;
   k.launches = a.launches;
   k.replayed = a.replayed;
+  k.skipped_waves = real(a.skipped_waves) / real(a.launches);
   k.time_total_us = unit::microseconds(a.time);
   k.time_us = k.time_total_us / real(a.launches);
-  k.clock_mhz = real(s.gpu.sm_clock().count()) * 1e-6;
+  k.clock_mhz = clock_mhz(s.gpu, a, throttled);
+  set_power(k, a, s.gpu);
   k.counters = a.counters;
   const bool simulated = !kernel.duration;
   bound::Caches caches;
@@ -287,10 +327,9 @@ RunResult collect(const scenario::Scenario& s, const Happened& happened, bool tr
   RunResult r;
   r.scenario = s.name;
   r.gpu = s.gpu.name;
-  r.clock_mhz = real(s.gpu.sm_clock().count()) * 1e-6;
-  const bool boost = s.gpu.clock.mode == gpu::ClockMode::Boost;
-  r.regime = (boost ? "boost " : "spec ") + std::to_string(static_cast<std::int64_t>(r.clock_mhz)) +
-             " MHz";
+  r.clock_mhz = real(mean_clock(s.gpu, happened).count()) * 1e-6;
+  r.regime = regime_of(s.gpu, happened);
+  const bool throttled = (happened.held_by_limit + happened.held_by_peak).count() > 0;
   r.time_us = since_start(happened.end);
   r.events = happened.events;
   r.outcome = happened.outcome;
@@ -302,7 +341,7 @@ RunResult collect(const scenario::Scenario& s, const Happened& happened, bool tr
   r.gaps.from_graphs = true;
   for (const std::size_t k : launch_order(s, happened.log)) {
     if (happened.kernels[k].launches == 0) { continue; }
-    r.kernels.push_back(kernel_result(s, k, happened.kernels[k]));
+    r.kernels.push_back(kernel_result(s, k, happened.kernels[k], throttled));
     KernelResult& made = r.kernels.back();
     made.gap_us = share(unit::microseconds(launches[k].gaps), real(launches[k].followers), 1);
     made.from_graphs = launches[k].from_graphs;

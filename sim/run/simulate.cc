@@ -2,6 +2,7 @@
 #include "run/simulate.h"
 
 #include <algorithm>
+#include <cmath>
 #include <set>
 
 #include "device/machine.h"
@@ -45,7 +46,10 @@ void set_initial_l2(const scenario::Scenario& s, device::Machine& machine) {
 void add(KernelAccount& account, const sm::Launch& launch) {
   ++account.launches;
   account.replayed += launch.replayed ? 1 : 0;
+  account.skipped_waves += launch.skipped_waves;
   account.time += launch.ended - launch.started;
+  account.cycles += launch.cycles;
+  account.energy += launch.energy;
   account.counters += launch.counters;
   const auto reached = std::count_if(launch.presence.begin(), launch.presence.end(),
                                      [](const sm::Presence& p) { return p.reached; });
@@ -82,9 +86,22 @@ std::vector<CutOff> cut_off(const host::Host& host) {
 
 bool same_kernels_and_machine(const scenario::Scenario& a, const scenario::Scenario& b) {
   return a.gpu == b.gpu && a.kernels == b.kernels && a.initial_l2 == b.initial_l2 &&
-         a.persisting_l2 == b.persisting_l2 &&
+         a.persisting_l2 == b.persisting_l2 && a.busy_board == b.busy_board &&
          a.simulation.issue_quantum == b.simulation.issue_quantum &&
+         a.simulation.skip_waves == b.simulation.skip_waves &&
          a.simulation.seed == b.simulation.seed;
+}
+
+unit::Hertz mean_clock(const gpu::GpuSpec& gpu, const Happened& happened) {
+  std::int64_t cycles = 0;
+  unit::Duration time;
+  for (const KernelAccount& account : happened.kernels) {
+    cycles += account.cycles;
+    time += account.time;
+  }
+  const bool moved = (happened.held_by_limit + happened.held_by_peak).count() > 0;
+  if (!moved || time.count() <= 0) { return gpu.sm_clock(); }
+  return unit::Hertz{std::llround(static_cast<double>(cycles) / unit::seconds(time))};
 }
 
 Happened simulate(const scenario::Scenario& scenario, const Stop& stop, const device::Replay* known,
@@ -92,11 +109,14 @@ Happened simulate(const scenario::Scenario& scenario, const Stop& stop, const de
   Happened happened;
   happened.kernels.resize(scenario.kernels.size());
   event::Wheel wheel;
-  device::Machine machine(
-      scenario.gpu, wheel,
-      {.issue_quantum = scenario.simulation.issue_quantum,
-       .seed = scenario.simulation.seed,
-       .replay = scenario.simulation.replay && single_stream(scenario.timeline)});
+  const bool alone = single_stream(scenario.timeline);
+  device::Machine machine(scenario.gpu, wheel,
+                          {.issue_quantum = scenario.simulation.issue_quantum,
+                           .seed = scenario.simulation.seed,
+                           .replay = scenario.simulation.replay && alone,
+                           .replay_within = scenario.simulation.replay_within,
+                           .skip_waves = alone ? scenario.simulation.skip_waves : 0,
+                           .busy = scenario.busy_board});
   if (known != nullptr) { machine.replay() = *known; }
   set_initial_l2(scenario, machine);
   host::Host host(scenario.gpu, scenario.kernels.all(), scenario.timeline, wheel, machine,
@@ -135,7 +155,9 @@ Happened simulate(const scenario::Scenario& scenario, const Stop& stop, const de
   happened.log = host.log();
   happened.cut_off = cut_off(host);
   happened.end = happened.outcome == Outcome::Complete ? host.end() : wheel.now();
-  happened.events = wheel.popped();
+  happened.held_by_limit = machine.power().held_by_limit();
+  happened.held_by_peak = machine.power().held_by_peak();
+  happened.events = wheel.popped() + machine.events_apart();
   happened.replay = std::move(machine.replay());
   return happened;
 }

@@ -21,8 +21,11 @@ namespace wavetail::run {
 // All launches of one kernel.
 struct KernelAccount {
   std::int64_t launches = 0, replayed = 0;
+  std::int64_t skipped_waves = 0;      // summed over launches
   unit::Duration time;                 // summed over launches
   result::Counters counters;           // summed over launches
+  std::int64_t cycles = 0;             // of the SM clock during that time
+  result::Energy energy;               // summed over launches
   std::int64_t sms_reached = 0;        // most of any launch
   std::int64_t l2_bytes_at_start = 0;  // of the kernel's arrays held in L2, summed over launches
   occupancy::Occupancy fit;
@@ -40,11 +43,17 @@ struct Happened {
   host::Log log;
   std::vector<CutOff> cut_off;
   unit::Time end;
+  // How long the power limit and the limit of its short average kept the SM clock down.
+  unit::Duration held_by_limit, held_by_peak;
   std::int64_t events = 0;
   device::Replay replay;  // what its launches did, for a run of the same kernels
   result::Outcome outcome = result::Outcome::Complete;
   std::string message;
 };
+
+// The SM clock, averaged over the time of the launches; the GPU's where there were none, or where
+// it is held.
+[[nodiscard]] unit::Hertz mean_clock(const gpu::GpuSpec& gpu, const Happened& happened);
 
 // Asked every few thousand events with the events so far; a text ends the run with the outcome set.
 using Stop = std::function<std::optional<std::string>(std::int64_t events,

@@ -20,7 +20,8 @@ const KeyTable& mbarrier_keys() {
 const KeyTable& arrive_keys() {
   static const KeyTable keys{
       {"barrier", "text", true, "one of the kernel's mbarriers"},
-      {"scope", "one of block, cluster", false, "cluster: at every block of the cluster"},
+      {"scope", "one of block, cluster, pair", false,
+       "cluster: at every block of the cluster; pair: at the first of two neighbouring ones"},
   };
   return keys;
 }
@@ -70,6 +71,8 @@ const KeyTable& tma_load_keys() {
   static const KeyTable keys = [] {
     KeyTable k = with_boxes(box_keys());
     k.push_back({"signal", "text", true, "the mbarrier whose phase the bytes complete"});
+    k.push_back({"scope", "one of block, pair", false,
+                 "pair: the mbarrier is that of the first of two neighbouring blocks"});
     return k;
   }();
   return keys;
@@ -101,6 +104,7 @@ const KeyTable& wgmma_keys() {
       {"k", "count", false, "32 bytes of operand: 16 for bf16"},
       {"dtype", "one of fp16, bf16, tf32, fp8, int8", true, "type of the operands"},
       {"a", "one of shared, registers", false, "where A is; shared if absent"},
+      {"sparse", "flag", false, "two of four elements of A; k is twice as much; off if absent"},
       {"count", "count", false, "instructions of the group; 1 if absent"},
   };
   return keys;
@@ -112,8 +116,63 @@ const KeyTable& mma_keys() {
       {"n", "count", false, "8"},
       {"k", "count", false, "32 bytes of operand, or half of that: 16 or 8 for bf16"},
       {"dtype", "one of fp16, bf16, tf32, fp8, int8, fp64", true, "type of the operands"},
+      {"sums", "one of fp32, fp16", false, "type of the sums of fp16 and fp8; fp32 if absent"},
+      {"sparse", "flag", false, "two of four elements of A; k is twice as much; off if absent"},
       {"count", "count", false, "instructions; 1 if absent"},
       {"distance", "count", false, "instructions between dependent ones; 1 is one chain"},
+  };
+  return keys;
+}
+
+const KeyTable& mfma_keys() {
+  static const KeyTable keys{
+      {"m", "count", false, "32 or 16; 16 for fp64"},
+      {"n", "count", false, "as m"},
+      {"k", "count", false,
+       "8 bytes of operand per lane: 8 for bf16 and m = 32; gfx950 also takes two and four times "
+       "as much"},
+      {"dtype", "one of fp16, bf16, tf32, fp8, int8, fp4, fp64", true, "type of the operands"},
+      {"count", "count", false, "instructions; 1 if absent"},
+      {"distance", "count", false, "instructions between dependent ones; 1 is one chain"},
+  };
+  return keys;
+}
+
+const KeyTable& tcgen05_mma_keys() {
+  static const KeyTable keys{
+      {"m", "count", false,
+       "rows of D: 64 or 128, of a pair of SMs 128 or 256; the most if absent"},
+      {"n", "count", true, "columns of D, up to 256, a multiple of 16 (m = 64: 8; pair: 32)"},
+      {"k", "count", false, "32 bytes of operand: 16 for bf16, 64 for fp4"},
+      {"dtype", "one of fp16, bf16, tf32, fp8, int8, fp4", true, "type of the operands"},
+      {"cta_group", "count", false, "1, or 2: a pair of blocks, each with half of A, B and D"},
+      {"a", "one of shared, tmem", false, "where A is; shared if absent"},
+      {"sparse", "flag", false, "two of four elements of A; k is twice as much; off if absent"},
+      {"count", "count", false, "instructions; 1 if absent"},
+  };
+  return keys;
+}
+
+const KeyTable& tcgen05_cp_keys() {
+  static const KeyTable keys{
+      {"bytes", "size", true, "from shared to tensor memory"},
+      {"count", "count", false, "instructions; 1 if absent"},
+  };
+  return keys;
+}
+
+const KeyTable& tmem_access_keys() {
+  static const KeyTable keys{
+      {"columns", "count", true, "columns of 4 bytes of the warp's 32 lanes: 1, 2, 4, ... 128"},
+      {"count", "count", false, "instructions; 1 if absent"},
+  };
+  return keys;
+}
+
+const KeyTable& commit_keys() {
+  static const KeyTable keys{
+      {"barrier", "text", true, "one of the kernel's mbarriers"},
+      {"scope", "one of block, pair", false, "pair: at both of two neighbouring blocks"},
   };
   return keys;
 }

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Asynchronous, tensor and cluster operations of a program, and whether the GPU has them.
+// Asynchronous and cluster operations of a program, and whether the GPU has them.
 #include <algorithm>
 #include <map>
 
 #include "base/nearest.h"
 #include "isa/availability.h"
-#include "isa/tensor.h"
 #include "scenario/keys.h"
 #include "scenario/program.h"
 
@@ -15,7 +14,6 @@ using config::At;
 using config::MapReader;
 using kernel::Op;
 using kernel::OpKind;
-using kernel::TensorType;
 
 namespace {
 
@@ -26,22 +24,6 @@ Op of_kind(OpKind kind) {
   Op op;
   op.kind = kind;
   return op;
-}
-
-// The dtype's rate must not be 0 on this GPU.
-bool read_type(const MapReader& map, const std::vector<TensorType>& types, const gpu::GpuSpec* gpu,
-               TensorType& out) {
-  if (!map.has("dtype")) { return false; }
-  std::vector<std::string> names;
-  for (const TensorType t : types) { names.emplace_back(isa::name(t)); }
-  const auto which = config::choice(map.at("dtype"), names);
-  if (!which) { return false; }
-  out = types[*which];
-  if (gpu != nullptr && isa::tensor_rate(gpu->tensor, out) <= 0) {
-    map.at("dtype").complain("the tensor cores of " + gpu->name + " do not take " + names[*which]);
-    return false;
-  }
-  return true;
 }
 
 }  // namespace
@@ -59,6 +41,7 @@ bool ProgramReader::read_async(const At& at, std::string_view operation,
   static const std::map<std::string_view, OpKind> counted{{"cp_async_wait", OpKind::CpAsyncWait},
                                                           {"tma_store_wait", OpKind::TmaStoreWait},
                                                           {"wgmma_wait", OpKind::WgmmaWait}};
+  if (read_tensor(at, operation, out)) { return true; }
   if (const auto it = counted.find(operation); it != counted.end()) {
     read_count(at, it->second, out);
   } else if (operation == "setmaxnreg") {
@@ -80,10 +63,6 @@ bool ProgramReader::read_async(const At& at, std::string_view operation,
     if (op.mbarrier >= 0) { out.push_back(op); }
   } else if (operation == "mbarrier_arrive") {
     read_arrive(at, out);
-  } else if (operation == "wgmma") {
-    read_wgmma(at, out);
-  } else if (operation == "mma") {
-    read_mma(at, out);
   } else if (operation == "named_barrier") {
     read_named_barrier(at, out);
   } else if (operation == "cluster_barrier") {
@@ -154,7 +133,7 @@ void ProgramReader::read_bulk(const At& at, OpKind kind, kernel::Program& out) c
     const MapReader map(at.node, at.path, keys, diagnostics);
     const At list{*boxes, config::join(at.path, "boxes"), diagnostics};
     for (const config::Entry& e : at.node.entries) {
-      if (e.key != "boxes" && e.key != "signal") {
+      if (e.key != "boxes" && e.key != "signal" && e.key != "scope") {
         diagnostics.error(e.place, "'" + config::join(at.path, e.key) + "' beside 'boxes'");
       }
     }
@@ -170,6 +149,11 @@ void ProgramReader::read_bulk(const At& at, OpKind kind, kernel::Program& out) c
   } else {
     op.boxes.push_back(read_box(at, keys, *this));
   }
+  if (const config::Node* scope = load ? at.node.find("scope") : nullptr) {
+    const At place{*scope, config::join(at.path, "scope"), diagnostics};
+    const std::vector<std::string> scopes{"block", "pair"};
+    op.pair = config::choice(place, scopes) == std::size_t{1} && pairs(place);
+  }
   if (const config::Node* signal = load ? at.node.find("signal") : nullptr) {
     op.mbarrier = mbarrier({*signal, config::join(at.path, "signal"), diagnostics});
   }
@@ -182,68 +166,15 @@ void ProgramReader::read_arrive(const At& at, kernel::Program& out) const {
     const MapReader map(at.node, at.path, arrive_keys(), diagnostics);
     if (map.has("barrier")) { op.mbarrier = mbarrier(map.at("barrier")); }
     if (map.has("scope")) {
-      const std::vector<std::string> scopes{"block", "cluster"};
-      op.cluster_wide = config::choice(map.at("scope"), scopes) == std::size_t{1};
+      const std::vector<std::string> scopes{"block", "cluster", "pair"};
+      const auto scope = config::choice(map.at("scope"), scopes);
+      op.cluster_wide = scope == std::size_t{1};
+      op.pair = scope == std::size_t{2} && pairs(map.at("scope"));
     }
   } else {
     op.mbarrier = mbarrier(at);
   }
   if (op.mbarrier >= 0) { out.push_back(op); }
-}
-
-void ProgramReader::read_wgmma(const At& at, kernel::Program& out) const {
-  Op op = of_kind(OpKind::Wgmma);
-  const MapReader map(at.node, at.path, wgmma_keys(), diagnostics);
-  kernel::TensorShape& s = op.tensor;
-  const bool typed = read_type(
-      map,
-      {TensorType::Fp16, TensorType::Bf16, TensorType::Tf32, TensorType::Fp8, TensorType::Int8},
-      gpu, s.type);
-  s.m = 64;
-  s.k = isa::wgmma_depth(s.type);
-  const std::string depth = std::to_string(s.k);
-  map.read("m", s.m, {"64", "64"});
-  if (typed) { map.read("k", s.k, {depth, depth}); }
-  if (map.read("n", s.n, {"8", "256"}) && s.n % 8 != 0) {
-    map.at("n").refuse("it must be a multiple of 8");
-  }
-  if (map.has("a")) {
-    const std::vector<std::string> places{"shared", "registers"};
-    s.a_in_registers = config::choice(map.at("a"), places) == std::size_t{1};
-  }
-  map.read("count", op.count, kCount);
-  if (warps % 4 != 0) {
-    at.complain("wgmma is for warpgroups of four warps; the role has " + std::to_string(warps));
-  }
-  if (divergent) { at.complain("wgmma inside 'diverge' does not reach whole warpgroups"); }
-  if (typed) { out.push_back(op); }
-}
-
-void ProgramReader::read_mma(const At& at, kernel::Program& out) const {
-  Op op = of_kind(OpKind::Mma);
-  const MapReader map(at.node, at.path, mma_keys(), diagnostics);
-  kernel::TensorShape& s = op.tensor;
-  if (!read_type(map,
-                 {TensorType::Fp16, TensorType::Bf16, TensorType::Tf32, TensorType::Fp8,
-                  TensorType::Int8, TensorType::Fp64},
-                 gpu, s.type)) {
-    return;
-  }
-  const bool fp64 = s.type == TensorType::Fp64;
-  s.m = fp64 ? 8 : 16;
-  s.n = 8;
-  s.k = isa::wgmma_depth(s.type);
-  const std::int64_t widest = s.k;
-  const std::string m = std::to_string(s.m);
-  map.read("m", s.m, {m, m});
-  map.read("n", s.n, {"8", "8"});
-  if (map.read("k", s.k) && s.k != widest && (s.k * 2 != widest || fp64)) {
-    map.at("k").refuse("allowed: " + (fp64 ? "" : std::to_string(widest / 2) + " or ") +
-                       std::to_string(widest));
-  }
-  map.read("count", op.count, kCount);
-  map.read("distance", op.distance, kCount);
-  out.push_back(op);
 }
 
 void ProgramReader::read_named_barrier(const At& at, kernel::Program& out) const {

@@ -25,7 +25,8 @@ constexpr double kMostInstructions = 1e12;  // of one warp; a run's budget is fa
 // Dynamic totals of one warp's program, as real numbers: nested trip counts may be huge.
 struct Totals {
   double instructions = 0, barriers = 0, loads = 0, shared_loads = 0, lane_flops = 0;
-  double warp_flops = 0;  // of tensor instructions
+  double warp_flops = 0;    // of tensor instructions
+  double thread_flops = 0;  // of those that one thread of the role issues
   bool waits = false, waits_shared = false;
 
   void add(const Totals& o, double times, double flops_share) {
@@ -35,6 +36,7 @@ struct Totals {
     shared_loads += times * o.shared_loads;
     lane_flops += times * flops_share * o.lane_flops;
     warp_flops += times * o.warp_flops;
+    thread_flops += times * o.thread_flops;
     waits = waits || o.waits;
     waits_shared = waits_shared || o.waits_shared;
   }
@@ -69,7 +71,9 @@ Totals total(const Program& program) {
       case OpKind::Repeat: t.add(total(op.bodies.front()), n, 1); break;
       case OpKind::Diverge:
         for (const Program& body : op.bodies) {
-          t.add(total(body), 1, 1.0 / static_cast<double>(op.bodies.size()));
+          const double share = 1.0 / static_cast<double>(op.bodies.size());
+          const bool blocks = op.diverge_by == kernel::DivergeBy::Rank;
+          t.add(total(body), blocks ? share : 1, blocks ? 1 : share);
         }
         break;
       case OpKind::PeerLoad:
@@ -78,9 +82,17 @@ Totals total(const Program& program) {
         break;
       case OpKind::Wgmma:
       case OpKind::Mma:
+      case OpKind::Mfma:
         t.instructions += n;
         t.warp_flops += n * op.tensor.flops() / (op.kind == OpKind::Wgmma ? 4 : 1);
         break;
+      case OpKind::Tcgen05Mma:
+        t.instructions += n;
+        t.thread_flops += n * op.tensor.flops();
+        break;
+      case OpKind::Tcgen05Copy:
+      case OpKind::Tcgen05Load:
+      case OpKind::Tcgen05Store:
       case OpKind::CpAsync:
       case OpKind::PeerStore: t.instructions += n; break;
       default: t.instructions += 1; break;
@@ -256,7 +268,7 @@ void check_shared_arrays(const At& at, const Kernel& k, SharedArrays& known) {
   for (const kernel::Array& array : k.arrays) {
     const auto& [first, kernel] = known.try_emplace(array.name, array, k.name).first->second;
     if (!agrees || (first.bytes == array.bytes && first.per_launch == array.per_launch &&
-                    first.persisting == array.persisting)) {
+                    first.copies == array.copies && first.persisting == array.persisting)) {
       continue;
     }
     agrees = false;
@@ -264,6 +276,7 @@ void check_shared_arrays(const At& at, const Kernel& k, SharedArrays& known) {
         .complain("kernel '" + kernel + "' has an array of this name and another size or kind (" +
                   unit::print(first.bytes) + (first.per_launch ? ", per launch" : "") +
                   (first.persisting ? ", persisting" : "") +
+                  (first.copies > 1 ? ", " + std::to_string(first.copies) + " copies" : "") +
                   "); arrays of one name are the same memory");
   }
 }
@@ -273,7 +286,7 @@ double flops(const Kernel& k, const gpu::GpuSpec& gpu) {
   for (const kernel::Role& role : k.roles) {
     const Totals t = total(role.program);
     all += t.lane_flops * static_cast<double>(role.warps * gpu.sm.warp_size) +
-           t.warp_flops * static_cast<double>(role.warps);
+           t.warp_flops * static_cast<double>(role.warps) + t.thread_flops;
   }
   return all * static_cast<double>(kernel::volume(k.grid));
 }

@@ -30,11 +30,11 @@ struct ResultUnit {
 };
 
 constexpr std::array kUnits{
-    ResultUnit{"us", Dimension::TimeSpan, 1e6},   ResultUnit{"ns", Dimension::TimeSpan, 1e3},
-    ResultUnit{"bytes", Dimension::Size, 1},      ResultUnit{"pct", Dimension::Percent, 1},
-    ResultUnit{"GB/s", Dimension::DataRate, 1e9}, ResultUnit{"MHz", Dimension::Frequency, 1e6},
-    ResultUnit{"W", Dimension::Power, 1},         ResultUnit{"cycles", Dimension::CycleCount, 1},
-    ResultUnit{"TFLOP/s", Dimension::FlopRate, 1}};
+    ResultUnit{"us", Dimension::TimeSpan, 1e6},    ResultUnit{"ns", Dimension::TimeSpan, 1e3},
+    ResultUnit{"bytes", Dimension::Size, 1},       ResultUnit{"pct", Dimension::Percent, 1},
+    ResultUnit{"GB/s", Dimension::DataRate, 1e9},  ResultUnit{"MHz", Dimension::Frequency, 1e6},
+    ResultUnit{"W", Dimension::Power, 1},          ResultUnit{"cycles", Dimension::CycleCount, 1},
+    ResultUnit{"TFLOP/s", Dimension::FlopRate, 1}, ResultUnit{"mJ", Dimension::Energy, 1e12}};
 
 // What the result of a scenario will hold, without values: for looking up paths.
 RunResult skeleton(const Scenario& scenario) {
@@ -48,6 +48,10 @@ RunResult skeleton(const Scenario& scenario) {
     const auto slot = [&](std::string_view key, auto&&, std::string_view, std::string_view) {
       r.slot_pct[std::string(key)] = 0;
     };
+    const auto energy = [&](std::string_view key, auto&&, std::string_view, std::string_view) {
+      r.energy_pct[std::string(key)] = 0;
+    };
+    describe(energy, result::Energy{});
     describe(stall, r.counters.stalls);
     describe(slot, r.counters.slots);
     run.kernels.push_back(std::move(r));

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "config/value.h"
+#include "config/reader.h"
 #include "gpu/spec.h"
 #include "kernel/kernels.h"
 
@@ -24,6 +24,9 @@ struct KernelSet {
 // `gpu` may be null where the GPU itself could not be read: what does not need it is checked all
 // the same.
 [[nodiscard]] KernelSet read_kernels(const config::At& at, const gpu::GpuSpec* gpu);
+
+// How random a kernel's data are, from its `data`; 1 where it says nothing.
+[[nodiscard]] double read_randomness(const config::MapReader& map);
 
 // A kernel with a program of its own; its name is set.
 [[nodiscard]] kernel::Kernel read_program_kernel(const config::At& at, const std::string& name,

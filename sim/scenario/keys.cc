@@ -5,6 +5,12 @@ namespace wavetail::scenario {
 
 using config::KeyTable;
 
+config::Key data_key() {
+  return {"data", "text", false,
+          "random, integers, zeros, or how random the data are (40 %); decides what they cost in "
+          "power. random if absent"};
+}
+
 const KeyTable& root_keys() {
   static const KeyTable keys{
       {"schema", "text", true, "wavetail/scenario/1"},
@@ -44,7 +50,9 @@ const KeyTable& simulation_keys() {
   static const KeyTable keys{
       {"issue_quantum", "count", false, "most instructions that one event may issue; 1 is exact"},
       {"replay", "flag", false, "simulate identical launches once"},
-      {"skip_waves", "off", false, "skipping of waves is not available: every wave is simulated"},
+      {"skip_waves", "off or fraction", false,
+       "leave out waves that repeat those before them, as long as the kernel's time is wrong by no "
+       "more than this share, up to 5 %"},
       {"seed", "count", false, "seed of random access patterns"},
   };
   return keys;
@@ -54,7 +62,9 @@ const KeyTable& initial_keys() {
   static const KeyTable keys{
       {"l2", "one of empty, clean, dirty", false, "what L2 holds at the start"},
       {"persisting_l2", "size", false,
-       "set aside for persisting arrays, up to three quarters of L2; 0 B if absent"}};
+       "set aside for persisting arrays, up to three quarters of L2; 0 B if absent"},
+      {"board", "one of idle, busy", false,
+       "busy: at its power limit for long, so that a clock in boost is that of a long run"}};
   return keys;
 }
 
@@ -73,12 +83,15 @@ const KeyTable& program_kernel_keys() {
       {"block", "count", true, "threads per block"},
       {"registers", "count", true, "registers per thread"},
       {"shared_memory", "size", false, "static and dynamic shared memory per block; 0 B if absent"},
+      {"tmem_columns", "count", false,
+       "tensor memory per block: columns, a power of two from 32 to 512; none if absent"},
       {"carveout", "size", false,
        "shared memory per SM that the kernel prefers; as much as its blocks need if absent"},
       {"arrays", "map of arrays", false, "global memory, by name"},
       {"mbarriers", "map of mbarriers", false, "rings of mbarriers in every block, by name"},
       {"program", "list of operations", false, "what every warp does"},
       {"roles", "map of roles", false, "what the warps of each role do, by name"},
+      data_key(),
       {"role", "text", false, "what the kernel does in a model, for reports"},
   };
   return keys;
@@ -96,6 +109,7 @@ const KeyTable& array_keys() {
   static const KeyTable keys{
       {"bytes", "size", true, "size of the array"},
       {"per_launch", "flag", false, "every launch gets its own copy"},
+      {"copies", "count", false, "copies that launches take in turn; 1 if absent"},
       {"l2", "one of normal, persisting", false,
        "persisting: its lines stay in L2, in what `initial: {persisting_l2: ...}` sets aside"},
   };
@@ -125,8 +139,13 @@ const KeyTable& operation_keys() {
       {"int32", "arithmetic", false, "instructions on the INT32 pipe"},
       {"fp64", "arithmetic", false, "instructions on the FP64 pipe, 2 FLOP per lane if not stated"},
       {"sfu", "arithmetic", false, "special functions"},
+      {"redux", "arithmetic", false, "reductions over the lanes of a warp (redux.sync)"},
+      {"shuffle", "count", false,
+       "exchanges between the lanes of a warp, through the load/store unit; wait_shared waits for "
+       "them"},
+      {"dpx", "map: dpx", false, "DPX functions, each depending on the one before it"},
       {"barrier", "block", false, "wait for all warps of the block"},
-      {"repeat", "count", false, "a counted loop; needs `body` beside it"},
+      {"repeat", "count or map: trips", false, "a counted loop; needs `body` beside it"},
       {"diverge", "map: diverge", false, "lanes or warps go separate ways"},
       {"cp_async", "map: copy", false, "copies to shared memory, past the registers"},
       {"cp_async_commit", "group", false, "what was copied since the last one becomes a group"},
@@ -140,6 +159,15 @@ const KeyTable& operation_keys() {
       {"wgmma", "map: wgmma", false, "asynchronous matrix instructions of a warpgroup, one group"},
       {"wgmma_wait", "count", false, "wait until all but the newest n groups are done"},
       {"mma", "map: mma", false, "matrix instructions of a warp (mma.sync)"},
+      {"mfma", "map: mfma", false, "matrix instructions of a wavefront (v_mfma)"},
+      {"tcgen05_mma", "map: tcgen05_mma", false,
+       "asynchronous matrix instructions of a block or a pair, by one elected thread"},
+      {"tcgen05_cp", "map: tcgen05_cp", false, "copies to tensor memory, in order with these"},
+      {"tcgen05_commit", "text or map: commit", false,
+       "an arrival at an mbarrier when all of the thread's products so far are done"},
+      {"tcgen05_ld", "map: tmem_access", false, "loads from tensor memory"},
+      {"tcgen05_st", "map: tmem_access", false, "stores to tensor memory"},
+      {"tcgen05_wait", "one of ld, st", false, "wait for all of the warp's loads, or stores"},
       {"named_barrier", "map: named_barrier", false, "wait for a number of warps, or arrive"},
       {"cluster_barrier", "one of sync, arrive, wait", false, "wait for all warps of the cluster"},
       {"dsmem_load", "map: peer", false,
@@ -150,11 +178,31 @@ const KeyTable& operation_keys() {
   return keys;
 }
 
+const KeyTable& trips_keys() {
+  static const KeyTable keys{
+      {"most", "count", true, "the most trips of any block"},
+      {"least", "count", false, "the fewest; 0 if absent"},
+      {"offset", "count", false, "trips x divisor of block 0, may be negative; 0 if absent"},
+      {"block", "count or list of counts", true,
+       "what is added per block index: n or [x, y, z], may be negative"},
+      {"divisor", "count", false, "the sum is divided by it, rounded down; 1 if absent"},
+  };
+  return keys;
+}
+
 const KeyTable& arithmetic_keys() {
   static const KeyTable keys{
       {"count", "count", true, "instructions"},
       {"distance", "count", false, "instructions between dependent ones; 1 is one chain"},
       {"flops", "count", false, "floating-point operations per lane and instruction"},
+  };
+  return keys;
+}
+
+const KeyTable& dpx_keys() {
+  static const KeyTable keys{
+      {"function", "text", true, "viaddmax_s32, vimax3_s16x2_relu, ..."},
+      {"count", "count", false, "calls; 1 if absent"},
   };
   return keys;
 }

@@ -7,6 +7,9 @@
 
 namespace wavetail::scenario {
 
+// Of every kernel that is simulated: how random its data are.
+[[nodiscard]] config::Key data_key();
+
 [[nodiscard]] const config::KeyTable& root_keys();
 [[nodiscard]] const config::KeyTable& host_keys();
 [[nodiscard]] const config::KeyTable& simulation_keys();
@@ -19,6 +22,7 @@ namespace wavetail::scenario {
 [[nodiscard]] const config::KeyTable& role_keys();
 
 [[nodiscard]] const config::KeyTable& operation_keys();   // the operations themselves
+[[nodiscard]] const config::KeyTable& trips_keys();       // a loop's, where blocks differ
 [[nodiscard]] const config::KeyTable& arithmetic_keys();  // {count, distance, flops}
 [[nodiscard]] const config::KeyTable& access_keys();      // load and store
 [[nodiscard]] const config::KeyTable& strides_keys();
@@ -27,6 +31,7 @@ namespace wavetail::scenario {
 [[nodiscard]] const config::KeyTable& swizzle_keys();
 [[nodiscard]] const config::KeyTable& shared_strides_keys();
 [[nodiscard]] const config::KeyTable& diverge_keys();
+[[nodiscard]] const config::KeyTable& dpx_keys();
 
 // async_keys.cc
 [[nodiscard]] const config::KeyTable& mbarrier_keys();  // the long form of a kernel's mbarrier
@@ -38,6 +43,11 @@ namespace wavetail::scenario {
 [[nodiscard]] const config::KeyTable& box_strides_keys();
 [[nodiscard]] const config::KeyTable& wgmma_keys();
 [[nodiscard]] const config::KeyTable& mma_keys();
+[[nodiscard]] const config::KeyTable& mfma_keys();
+[[nodiscard]] const config::KeyTable& tcgen05_mma_keys();
+[[nodiscard]] const config::KeyTable& tcgen05_cp_keys();
+[[nodiscard]] const config::KeyTable& tmem_access_keys();  // tcgen05_ld, tcgen05_st
+[[nodiscard]] const config::KeyTable& commit_keys();
 [[nodiscard]] const config::KeyTable& named_barrier_keys();
 [[nodiscard]] const config::KeyTable& peer_keys();
 

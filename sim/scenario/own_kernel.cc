@@ -68,6 +68,11 @@ void read_arrays(const At& at, Kernel& k) {
       const MapReader map(entry.value, here.path, array_keys(), at.diagnostics);
       map.read("bytes", array.bytes, kBytes);
       map.read_flag("per_launch", array.per_launch);
+      if (map.read("copies", array.copies, {"1", "1000000"}) && array.per_launch &&
+          array.copies > 1) {
+        map.at("copies").complain(
+            "every launch has a copy of its own by per_launch: leave one out");
+      }
       if (map.has("l2")) {
         const std::vector<std::string> kinds{"normal", "persisting"};
         array.persisting = config::choice(map.at("l2"), kinds).value_or(0) == 1;
@@ -101,6 +106,13 @@ void read_mbarriers(const At& at, Kernel& k) {
       barrier.stages = config::quantity<std::int64_t>(here, kStages).value_or(1);
     }
     k.mbarriers.push_back(std::move(barrier));
+  }
+}
+
+void read_tmem(const MapReader& map, Kernel& k, const gpu::GpuSpec* gpu) {
+  if (!map.read("tmem_columns", k.tmem_columns, {"32", "512"}) || gpu == nullptr) { return; }
+  if (const auto why = isa::lacks("tmem", gpu->architecture)) {
+    map.at("tmem_columns").complain(*why);
   }
 }
 
@@ -173,9 +185,11 @@ Kernel read_program_kernel(const At& at, const std::string& name, const gpu::Gpu
   map.read("block", k.block, {"1", most(gpu, &gpu::SmSpec::max_threads_per_block, 1024)});
   map.read("registers", k.registers, {"1", most(gpu, &gpu::SmSpec::max_registers_per_thread, 255)});
   map.read("shared_memory", k.shared_memory, {"0 B", "1 GiB"});
+  read_tmem(map, k, gpu);
   unit::Bytes carveout;
   if (map.read("carveout", carveout, {"0 B", "1 GiB"})) { k.carveout = carveout; }
   map.read_text("role", k.role);
+  k.randomness = read_randomness(map);
   if (map.has("arrays")) { read_arrays(map.at("arrays"), k); }
   if (map.has("mbarriers")) { read_mbarriers(map.at("mbarriers"), k); }
   read_program(map, at, k, gpu);

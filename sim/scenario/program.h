@@ -35,11 +35,13 @@ struct ProgramReader {
   void read_wait(const config::At& at, kernel::OpKind kind, kernel::Program& out) const;
   void read_barrier(const config::At& at, kernel::Program& out) const;
   void read_repeat(const config::At& at, kernel::Program& out) const;
+  static void read_trips(const config::At& at, kernel::Op& op);
   void read_diverge(const config::At& at, kernel::Program& out) const;
   // Whether there are two of what parts; complains if not.
-  [[nodiscard]] bool can_diverge(const config::At& at, bool lanes) const;
-  void read_ways(const config::MapReader& map, bool lanes, kernel::Op& op) const;
-  void read_paths(const config::At& at, bool lanes, kernel::Op& op) const;
+  [[nodiscard]] bool can_diverge(const config::At& at, kernel::DivergeBy by) const;
+  void read_ways(const config::MapReader& map, kernel::Op& op) const;
+  void read_paths(const config::At& at, kernel::Op& op) const;
+  void read_dpx(const config::At& at, kernel::Program& out) const;
   // async_program.cc
   [[nodiscard]] bool available(const config::At& at, std::string_view operation) const;
   bool read_async(const config::At& at, std::string_view operation, kernel::Program& out) const;
@@ -47,13 +49,20 @@ struct ProgramReader {
   void read_copy(const config::At& at, kernel::Program& out) const;
   void read_bulk(const config::At& at, kernel::OpKind kind, kernel::Program& out) const;
   void read_arrive(const config::At& at, kernel::Program& out) const;
+  [[nodiscard]] bool pairs(const config::At& at) const;  // complains if not
+  // tensor_program.cc
+  bool read_tensor(const config::At& at, std::string_view operation, kernel::Program& out) const;
   void read_wgmma(const config::At& at, kernel::Program& out) const;
   void read_mma(const config::At& at, kernel::Program& out) const;
+  void read_mfma(const config::At& at, kernel::Program& out) const;
+  void read_tcgen05_mma(const config::At& at, kernel::Program& out) const;
+  void read_commit(const config::At& at, kernel::Program& out) const;
+  [[nodiscard]] bool has_tmem(const config::At& at) const;  // complains if not
   void read_named_barrier(const config::At& at, kernel::Program& out) const;
   void read_peer(const config::At& at, kernel::OpKind kind, kernel::Program& out) const;
   [[nodiscard]] int mbarrier(const config::At& at) const;
-  [[nodiscard]] std::int64_t most_ways(bool lanes) const;
-  [[nodiscard]] ProgramReader inside_branch(std::int64_t ways, bool lanes) const;
+  [[nodiscard]] std::int64_t most_ways(kernel::DivergeBy by) const;
+  [[nodiscard]] ProgramReader inside_branch(std::int64_t ways, kernel::DivergeBy by) const;
   [[nodiscard]] bool take_operations(const config::At& at, std::int64_t count) const;
 };
 

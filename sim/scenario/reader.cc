@@ -105,17 +105,20 @@ void read_quantum(const MapReader& map, Simulation& simulation) {
   }
 }
 
+double read_skip_waves(const MapReader& map) {
+  if (!map.has("skip_waves")) { return 0; }
+  const At at = map.at("skip_waves");
+  if (config::plain(at.node).text == "off") { return 0; }
+  return config::real(at, unit::Dimension::Fraction, {"0 %", "5 %"}).value_or(0);
+}
+
 Simulation read_simulation(const config::Node* node, Diagnostics& diagnostics) {
   Simulation simulation;
   if (node == nullptr) { return simulation; }
   const MapReader map(*node, "simulation", simulation_keys(), diagnostics);
   read_quantum(map, simulation);
   map.read_flag("replay", simulation.replay);
-  std::string skip_waves = "off";
-  if (map.read_text("skip_waves", skip_waves) && skip_waves != "off") {
-    map.at("skip_waves")
-        .refuse("skipping waves is not available, every wave is simulated; allowed: off");
-  }
+  simulation.skip_waves = read_skip_waves(map);
   std::int64_t seed = 1;
   if (map.read("seed", seed, {"0", ""})) { simulation.seed = static_cast<std::uint64_t>(seed); }
   return simulation;
@@ -128,6 +131,10 @@ void read_initial(const MapReader& root, Scenario& out, Diagnostics& diagnostics
   if (map.has("l2")) {
     const std::vector<std::string> states{"empty", "clean", "dirty"};
     out.initial_l2 = static_cast<InitialL2>(config::choice(map.at("l2"), states).value_or(0));
+  }
+  if (map.has("board")) {
+    const std::vector<std::string> states{"idle", "busy"};
+    out.busy_board = config::choice(map.at("board"), states).value_or(0) == 1;
   }
   map.read("persisting_l2", out.persisting_l2, {"0 B", "1 TiB"});
   const unit::Bytes most = out.gpu.l2.capacity * 3 / 4;
@@ -197,7 +204,8 @@ std::vector<host::Item> read_items(const MapReader& map, const KernelSet& kernel
 void check_length(const MapReader& map, const Scenario& scenario, const gpu::LaunchSpec& launch,
                   const KernelSet& kernels) {
   constexpr double kMostStatedS = 1e6;
-  const auto gap = launch.submit + std::max(launch.stream_gap, launch.graph_gap);
+  const auto gap = launch.submit +
+                   std::max({launch.stream_gap, launch.graph_gap, launch.graph_start});
   const double stated = stated_seconds(scenario.timeline.items, kernels.kernels,
                                        {scenario.timeline.costs, gap});
   if (stated > kMostStatedS) {

@@ -21,6 +21,10 @@ struct Simulation {
   // most instructions that one event may issue; 1 is the exact answer
   std::int64_t issue_quantum = 16;
   bool replay = true;  // simulate identical launches once
+  // ... and those that find caches which differ by no more than DRAM moves in this share of their
+  // time
+  double replay_within = 0;
+  double skip_waves = 0;  // share by which a kernel's time may be wrong for waves left out; 0: none
   std::uint64_t seed = 1;
 };
 
@@ -48,6 +52,7 @@ struct Scenario {
   Simulation simulation;
   InitialL2 initial_l2 = InitialL2::Empty;
   unit::Bytes persisting_l2;               // of L2, set aside for persisting arrays
+  bool busy_board = false;                 // at its power limit for long when the run begins
   std::optional<unit::Bytes> model_bytes;  // for MBU: parameters x bytes per parameter
   // `assume: {latency}`: closed-form chain of bytes in flight
   std::optional<unit::Duration> assumed_latency;

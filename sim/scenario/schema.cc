@@ -70,6 +70,7 @@ Json typed(const std::string& type) {
       {"map of kernels", map_of(refer("kernel"))},
       {"map of arrays", map_of({{"anyOf", {quantity(unit::Dimension::Size), refer("array")}}})},
       {"group", {{"const", "group"}}},
+      {"count or map: trips", {{"anyOf", {Json{{"type", "integer"}}, refer("trips")}}}},
       {"text or map: arrive", {{"anyOf", {Json{{"type", "string"}}, refer("arrive")}}}},
       {"count or axes", {{"anyOf", {Json{{"type", "integer"}}, Json{{"type", "string"}}}}}},
       {"list of rows and size",
@@ -158,6 +159,7 @@ std::string schema_json() {
   defs["kernel_role"] = object(role_keys());
   defs["operation"] = one_key(operation_keys(),
                               {{"body", "list of operations", false, "what `repeat` repeats"}});
+  defs["trips"] = object(trips_keys());
   defs["arithmetic"] = object(arithmetic_keys());
   defs["access"] = object(access_keys());
   defs["atomic"] = object(atomic_keys());
@@ -175,6 +177,12 @@ std::string schema_json() {
   defs["tma_store"] = object(tma_store_keys());
   defs["wgmma"] = object(wgmma_keys());
   defs["mma"] = object(mma_keys());
+  defs["mfma"] = object(mfma_keys());
+  defs["tcgen05_mma"] = object(tcgen05_mma_keys());
+  defs["tcgen05_cp"] = object(tcgen05_cp_keys());
+  defs["tmem_access"] = object(tmem_access_keys());
+  defs["commit"] = object(commit_keys());
+  defs["dpx"] = object(dpx_keys());
   defs["named_barrier"] = object(named_barrier_keys());
   defs["peer"] = object(peer_keys());
   Json item = one_key(item_keys(), {{"stream", "count", false, "the stream; 0 if absent"}});

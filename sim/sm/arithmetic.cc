@@ -18,6 +18,7 @@ std::int64_t& busy_cycles(result::Counters& c, kernel::Pipe pipe) {
     case kernel::Pipe::Int32: return c.int32_busy;
     case kernel::Pipe::Fp64: return c.fp64_busy;
     case kernel::Pipe::Sfu: return c.sfu_busy;
+    case kernel::Pipe::Redux: return c.redux_busy;
   }
   return c.fp32_busy;
 }

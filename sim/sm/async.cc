@@ -42,6 +42,12 @@ void Sm::async_step(std::uint32_t slot, const Instr& instr, Turn& turn) {
       wgmma_wait(slot, instr.count, turn);
       break;
     case InstrKind::Mma: mma(slot, instr, turn); break;
+    case InstrKind::Tcgen05Mma:
+    case InstrKind::Tcgen05Copy:
+    case InstrKind::Tcgen05Commit:
+    case InstrKind::Tcgen05Load:
+    case InstrKind::Tcgen05Store:
+    case InstrKind::Tcgen05Wait: tcgen05_step(slot, instr, turn); break;
     case InstrKind::NamedBarrier: numbered_barrier(slot, instr, turn); break;
     case InstrKind::ClusterBarrier: cluster_barrier(slot, instr, turn); break;
     case InstrKind::PeerLoad:
@@ -145,6 +151,9 @@ bool Sm::async_done(std::uint32_t slot, Turn& turn) {
   if (a.copies[a.copies_open % AsyncWarp::kCopyGroups].outstanding > 0) { ++a.copies_open; }
   wait_copies(slot, a.copies_open, turn);
   if (!turn.over) { wgmma_wait(slot, 0, turn); }
+  if (!turn.over) {
+    proceed(slot, Reason::Gmma, std::max({a.tcgen05_done, a.tmem_done[0], a.tmem_done[1]}), turn);
+  }
   if (turn.over) { return false; }
   Block& b = blocks_[static_cast<std::size_t>(warps_[slot].block)];
   if (b.cluster != kNoCluster) {

@@ -19,7 +19,14 @@ InstrKind async_kind(OpKind kind) {
     case OpKind::MbarrierArrive: return InstrKind::MbarrierArrive;
     case OpKind::Wgmma: return InstrKind::Wgmma;
     case OpKind::WgmmaWait: return InstrKind::WgmmaWait;
-    case OpKind::Mma: return InstrKind::Mma;
+    case OpKind::Mma:
+    case OpKind::Mfma: return InstrKind::Mma;
+    case OpKind::Tcgen05Mma: return InstrKind::Tcgen05Mma;
+    case OpKind::Tcgen05Copy: return InstrKind::Tcgen05Copy;
+    case OpKind::Tcgen05Commit: return InstrKind::Tcgen05Commit;
+    case OpKind::Tcgen05Load: return InstrKind::Tcgen05Load;
+    case OpKind::Tcgen05Store: return InstrKind::Tcgen05Store;
+    case OpKind::Tcgen05Wait: return InstrKind::Tcgen05Wait;
     case OpKind::NamedBarrier: return InstrKind::NamedBarrier;
     case OpKind::ClusterBarrier: return InstrKind::ClusterBarrier;
     case OpKind::PeerLoad: return InstrKind::PeerLoad;
@@ -59,8 +66,9 @@ void compile_bulk(const Op& op, const AsyncContext& c, Instr& instr, Code& code)
   CompiledBulk bulk;
   for (const kernel::Box& box : op.boxes) {
     bulk.boxes.push_back(resolve_box(box, c));
-    bulk.bytes += box.bytes();
+    bulk.bytes += box.bytes() / (box.split ? isa::receivers(box, c.kernel) : 1);
   }
+  bulk.pair = op.pair;
   instr.object = static_cast<std::int32_t>(code.bulks.size());
   instr.lanes = 1;
   code.bulks.push_back(std::move(bulk));
@@ -72,11 +80,40 @@ void compile_tensor(const Op& op, const AsyncContext& c, Instr& instr, Code& cod
     t.cost = isa::wgmma_cost(c.gpu, op.tensor);
     instr.latency = static_cast<std::int32_t>(c.gpu.wgmma.latency.count());
   } else {
-    t.cost = isa::mma_cost(c.gpu, op.tensor);
-    instr.latency = static_cast<std::int32_t>(c.gpu.mma.latency.count());
+    const bool mfma = op.kind == OpKind::Mfma;
+    t.cost = mfma ? isa::mfma_cost(c.gpu, op.tensor) : isa::mma_cost(c.gpu, op.tensor);
+    instr.latency = static_cast<std::int32_t>(mfma ? isa::mfma_latency(c.gpu, op.tensor)
+                                                   : c.gpu.mma.latency.count());
     const std::int64_t dependent = (instr.latency * isa::kThousandths + op.distance - 1) /
                                    op.distance;
     t.interval = std::max({t.cost.pipe, dependent, isa::kThousandths});
+  }
+  instr.object = static_cast<std::int32_t>(code.tensors.size());
+  code.tensors.push_back(t);
+}
+
+// Products and copies of one thread: `latency` from the end of the last one's interval to its
+// completion. Loads and stores of a warp: `interval` thousandths of a cycle each.
+void compile_tcgen05(const Op& op, const AsyncContext& c, Instr& instr, Code& code) {
+  CompiledTensor t;
+  const gpu::Tcgen05Spec& spec = c.gpu.tcgen05;
+  if (op.kind == OpKind::Tcgen05Mma) {
+    t.cost = isa::tcgen05_cost(c.gpu, op.tensor);
+    t.ctas = op.tensor.ctas;
+    t.interval = spec.issue.count();
+    instr.latency = static_cast<std::int32_t>(isa::tcgen05_latency(c.gpu, op.tensor));
+    instr.lanes = 1;
+  } else if (op.kind == OpKind::Tcgen05Copy) {
+    t.cost = isa::tcgen05_copy_cost(c.gpu, op.bytes);
+    t.interval = spec.issue.count();
+    instr.latency = static_cast<std::int32_t>(spec.latency.count());
+    instr.lanes = 1;
+  } else {
+    const bool load = op.kind == OpKind::Tcgen05Load;
+    const std::int64_t rate = (load ? spec.read : spec.write).count();  // thousandths
+    const std::int64_t bytes = op.columns * 4 * c.gpu.sm.warp_size;
+    t.interval = (bytes * isa::kThousandths * isa::kThousandths + rate - 1) / rate;
+    instr.latency = static_cast<std::int32_t>(load ? spec.read_latency.count() : 0);
   }
   instr.object = static_cast<std::int32_t>(code.tensors.size());
   code.tensors.push_back(t);
@@ -102,7 +139,12 @@ void compile_async(const Op& op, const AsyncContext& c, Instr& instr, Code& code
     case OpKind::TmaLoad:
     case OpKind::TmaStore: compile_bulk(op, c, instr, code); break;
     case OpKind::Wgmma:
-    case OpKind::Mma: compile_tensor(op, c, instr, code); break;
+    case OpKind::Mma:
+    case OpKind::Mfma: compile_tensor(op, c, instr, code); break;
+    case OpKind::Tcgen05Mma:
+    case OpKind::Tcgen05Copy:
+    case OpKind::Tcgen05Load:
+    case OpKind::Tcgen05Store: compile_tcgen05(op, c, instr, code); break;
     case OpKind::PeerLoad:
     case OpKind::PeerStore: compile_peer(op, c, instr, code); break;
     case OpKind::NamedBarrier:
@@ -111,7 +153,13 @@ void compile_async(const Op& op, const AsyncContext& c, Instr& instr, Code& code
       code.barriers.push_back(op.barrier);
       break;
     case OpKind::TmaStoreWait: instr.lanes = 1; break;
-    case OpKind::MbarrierArrive: instr.target = op.cluster_wide ? 1 : 0; break;
+    case OpKind::MbarrierArrive:
+      instr.target = op.cluster_wide ? kAtCluster : op.pair ? kAtPair : kAtBlock;
+      break;
+    case OpKind::Tcgen05Commit:
+      instr.target = op.pair ? kAtPair : kAtBlock;
+      instr.lanes = 1;
+      break;
     default: break;
   }
 }

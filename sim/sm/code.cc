@@ -43,7 +43,9 @@ CompiledAccess::Request CompiledAccess::request_of(std::span<const std::int64_t>
   std::array<std::int64_t, memory::kMaxLines> lanes;
   lanes.fill(memory::kNoLane);
   for (std::size_t i = 0; i < offsets.size(); ++i) {
-    lanes[static_cast<std::size_t>(first_lane) + i] = address + offsets[i];
+    const std::int64_t landing = static_cast<std::int64_t>(i) * width;
+    lanes[static_cast<std::size_t>(first_lane) + i] = lands_in_order ? landing
+                                                                     : address + offsets[i];
   }
   Request r;
   r.shape = memory::coalesce(offsets, width, static_cast<int>(address % memory::kLineBytes));
@@ -75,6 +77,7 @@ const gpu::PipeSpec& pipe_spec(const gpu::PipesSpec& pipes, kernel::Pipe pipe) {
     case kernel::Pipe::Int32: return pipes.int32;
     case kernel::Pipe::Fp64: return pipes.fp64;
     case kernel::Pipe::Sfu: return pipes.sfu;
+    case kernel::Pipe::Redux: return pipes.redux;
   }
   return pipes.fp32;
 }
@@ -142,6 +145,7 @@ class Compiler {
           case kernel::DivergeBy::Lane: lanes_diverge(op); break;
           case kernel::DivergeBy::Warp: warps_diverge(op, InstrKind::SkipUnless); break;
           case kernel::DivergeBy::Portion: warps_diverge(op, InstrKind::SkipPortion); break;
+          case kernel::DivergeBy::Rank: warps_diverge(op, InstrKind::SkipRank); break;
         }
         break;
       case OpKind::CpAsync: memory(op, InstrKind::CpAsync).mbarrier = op.mbarrier; break;
@@ -154,7 +158,10 @@ class Compiler {
     i.kind = async_kind(op.kind);
     i.count = op.count;
     if (i.kind == InstrKind::PeerLoad) { loads_ += op.count; }
-    if (i.kind == InstrKind::Mma) { code_.longest_turn = kMmaTurn; }
+    if (i.kind == InstrKind::Mma) {
+      const std::int64_t turn = op.count < kLongMmaRun ? kMmaTurn : kLongMmaTurn;
+      code_.longest_turn = std::min(code_.longest_turn, turn);
+    }
     i.mbarrier = op.mbarrier;
     i.lanes = static_cast<std::int16_t>(at_.lanes);
     compile_async(op, {kernel_, gpu_, at_}, i, code_);
@@ -168,7 +175,8 @@ class Compiler {
     i.count = op.count;
     i.flops_per_lane = op.flops_per_lane;
     i.pipe_cycles = static_cast<std::int32_t>(
-        std::max<std::int64_t>(1, gpu_.sm.warp_size / pipe.lanes));
+        std::max<std::int64_t>(1, gpu_.sm.warp_size / std::max<std::int64_t>(1, pipe.lanes)));
+    i.crossing = static_cast<std::int32_t>(gpu_.pipes.crossing.count());
     i.latency = static_cast<std::int32_t>(pipe.latency.count());
     const std::int64_t dependent = (pipe.latency.count() + op.distance - 1) / op.distance;
     i.interval = static_cast<std::int32_t>(std::max<std::int64_t>(i.pipe_cycles, dependent));
@@ -183,6 +191,7 @@ class Compiler {
     code_.accesses.back().unit_lanes = gpu_.address_unit.lanes;
     code_.accesses.back().merge_pairs = kind != InstrKind::Store &&
                                         memory::merges_pairs(gpu_.architecture);
+    code_.accesses.back().lands_in_order = kind == InstrKind::CpAsync && op.access.bypass_l1;
     if (kind == InstrKind::Load) { loads_ += op.count; }
     Instr& i = emit(kind);
     i.count = op.count;
@@ -218,16 +227,27 @@ class Compiler {
     waits_in_every_loop_ = waits_in_every_loop_ && (waits || loads_ == loads_before);
     Instr& end = emit(op.over == kernel::Over::Count   ? InstrKind::LoopEnd
                       : op.over == kernel::Over::Tiles ? InstrKind::TilesEnd
-                                                       : InstrKind::StepsEnd);
+                      : op.over == kernel::Over::Steps ? InstrKind::StepsEnd
+                                                       : InstrKind::IndexEnd);
     end.depth = depth;
     end.count = op.count;
     end.target = start;
-    if (begin != start) { code_.instrs[static_cast<std::size_t>(begin)].target = here(); }
+    if (begin == start) { return; }
+    end.object = code_.instrs[static_cast<std::size_t>(begin)].object;
+    code_.instrs[static_cast<std::size_t>(begin)].target = here();
   }
 
   // A loop whose trips differ from block to block may have none.
   void begin_loop(const Op& op, std::uint8_t depth) {
     if (op.over == kernel::Over::Count) { return; }
+    if (op.over == kernel::Over::Index) {
+      Instr& begin = emit(InstrKind::IndexBegin);
+      begin.depth = depth;
+      begin.count = op.count;
+      begin.object = static_cast<std::int32_t>(code_.trips.size());
+      code_.trips.push_back(op.trips);
+      return;
+    }
     code_.shares = true;
     Instr& begin = emit(op.over == kernel::Over::Tiles ? InstrKind::TilesBegin
                                                        : InstrKind::StepsBegin);

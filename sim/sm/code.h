@@ -36,6 +36,9 @@ enum class InstrKind : std::uint8_t {
   StepsBegin,   // step `count` of the portion, or jumps to `target` if it ends before
   StepsEnd,     // next step at `target`, or fall through
   SkipPortion,  // jumps to `target` unless the portion is of kind `way`
+  SkipRank,     // jumps to `target` unless the block's rank takes way `way` of `ways`
+  IndexBegin,   // a loop whose trips the block's index says; jumps to `target` if there are none
+  IndexEnd,     // next trip at `target`, or fall through
   Exit,
   // Asynchronous, tensor and cluster instructions; all but the first take an issue slot.
   CpAsyncWait,
@@ -49,6 +52,12 @@ enum class InstrKind : std::uint8_t {
   Wgmma,
   WgmmaWait,
   Mma,
+  Tcgen05Mma,
+  Tcgen05Copy,
+  Tcgen05Commit,
+  Tcgen05Load,
+  Tcgen05Store,
+  Tcgen05Wait,
   NamedBarrier,
   ClusterBarrier,
   PeerLoad,
@@ -66,8 +75,9 @@ struct Instr {
   std::int32_t interval = 1;     // cycles between two of them in one warp (dependency)
   std::int32_t pipe_cycles = 1;  // cycles that one keeps its pipe
   std::int32_t latency = 1;      // last issue to dependent issue
+  std::int32_t crossing = 0;     // Arithmetic: longer wait for a result of another pipe
   std::int32_t access = -1;      // Load, Store, CpAsync; SharedLoad, SharedStore: of shared
-  std::int32_t object = -1;      // into the table of its kind: boxes, tensor, barriers, peers
+  std::int32_t object = -1;  // into the table of its kind: boxes, tensor, barriers, peers, trips
   std::int32_t mbarrier = -1;
   std::int32_t target = 0;
   std::int16_t ways = 1, way = 0;
@@ -93,6 +103,8 @@ struct CompiledAccess {
   std::vector<std::int64_t> lane_offsets;  // of the active lanes
 
   int first_lane = 0;  // the first of them
+  // A copy past L1: its data pass the banks where they land, taken to be side by side.
+  bool lands_in_order = false;
   // Of two passes of lanes with the same addresses (memory/banks.h).
   bool merge_pairs = false;
   std::int64_t unit_bytes = 0;  // that the load/store unit moves per cycle, thousandths
@@ -136,12 +148,14 @@ struct CompiledBox {
 struct CompiledBulk {
   std::vector<CompiledBox> boxes;
   std::int64_t bytes = 0;  // that land in each receiver
+  bool pair = false;       // they complete a phase at the pair's first block
 };
 
 // A run of tensor instructions: thousandths of a cycle each.
 struct CompiledTensor {
   isa::TensorCost cost;
   std::int64_t interval = 0;  // mma: from one to the next of its chain
+  std::int64_t ctas = 1;      // tcgen05: SMs that work on it
 };
 
 struct CompiledPeer {
@@ -149,6 +163,10 @@ struct CompiledPeer {
   std::int64_t bytes = 0, cycles = 1;  // of the load/store unit
   std::int64_t to = 1;
 };
+
+// Whose mbarrier an arrival is for, in Instr::target: the block's own, all of the cluster's, those
+// of the pair (MbarrierArrive: of its first block).
+inline constexpr std::int32_t kAtBlock = 0, kAtCluster = 1, kAtPair = 2;
 
 // Instructions that one turn of a warp passes at most, with those that cost nothing: loops, waits
 // for what is there already. Beyond that the turn ends, so that no event goes on for ever.
@@ -161,6 +179,9 @@ inline constexpr std::uint32_t kMaxScoreboard = 64;
 // warps want the load/store unit and the tensor pipes within a few cycles of each other, and longer
 // turns let one warp run too far ahead of the others.
 inline constexpr std::int64_t kMmaTurn = 1;
+// Of one whose products stand in longer runs, as attention's do: the copies and fragments that
+// other warps want in between wait for half of a run at most.
+inline constexpr std::int64_t kLongMmaRun = 16, kLongMmaTurn = 8;
 
 struct Code {
   std::vector<Instr> instrs;
@@ -176,6 +197,7 @@ struct Code {
   std::vector<CompiledTensor> tensors;
   std::vector<kernel::BarrierUse> barriers;
   std::vector<CompiledPeer> peers;
+  std::vector<kernel::Trips> trips;
   std::vector<isa::MbarrierPlan> mbarriers;  // of the block
   std::vector<std::string> operations;       // by instruction, for hang reports
   // Mbarriers that every warp of the role waits for, one bit each.

@@ -153,8 +153,8 @@ memory::Access Sm::request_of_run(std::uint32_t slot, const CompiledAccess& a,
   const std::int64_t done = lsu_.reserve(turn.cycle, n * cycles).end;
   access.departs = surface_.clocks.sm.edge(done - (n - 1) * cycles);
   if (n > 1) {
-    access.issue_step = cycle_;
-    access.depart_step = cycle_ * cycles;
+    access.issue_step = surface_.clocks.sm.period();
+    access.depart_step = access.issue_step * cycles;
   }
   access.account->counters->lsu_busy += n * cycles;
   return access;

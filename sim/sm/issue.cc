@@ -71,6 +71,13 @@ void Sm::step(std::uint32_t slot, Turn& turn) {
     case InstrKind::StepsBegin:
     case InstrKind::StepsEnd:
     case InstrKind::SkipPortion: share_step(slot, instr); break;
+    case InstrKind::SkipRank:
+      w.pc = blocks_[static_cast<std::size_t>(w.block)].rank % instr.ways == instr.way
+                 ? w.pc + 1
+                 : instr.target;
+      break;
+    case InstrKind::IndexBegin:
+    case InstrKind::IndexEnd: index_step(slot, instr); break;
     case InstrKind::Exit: finish(slot, turn); break;
     default: async_step(slot, instr, turn); break;
   }
@@ -99,7 +106,9 @@ void Sm::issue_now(std::uint32_t slot, const Instr& instr, Turn& turn, std::int6
 // the address of a load, from global or shared memory, comes from the integer pipe.
 std::int64_t Sm::operands_at(const Warp& w, const Instr& instr) {
   if (w.done > 0) { return 0; }
-  if (instr.kind == InstrKind::Arithmetic && instr.pipe == w.result_pipe) { return w.chain_at; }
+  if (instr.kind == InstrKind::Arithmetic) {
+    return instr.pipe == w.result_pipe ? w.chain_at : w.result_at + instr.crossing;
+  }
   const bool is_load = instr.kind == InstrKind::Load || instr.kind == InstrKind::SharedLoad;
   const bool needed = !is_load || w.result_pipe == kernel::Pipe::Int32;
   return needed ? w.result_at : 0;

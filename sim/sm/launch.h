@@ -24,6 +24,23 @@ struct Presence {
   bool reached = false;           // has run a block here
 };
 
+// A kernel whose blocks loop over tiles: how far its warps have come, and the rounds that are left
+// out.
+struct TileRounds {
+  std::int64_t passes_per_round = 0;  // tiles ended by warps, one by each; 0: nobody counts
+  std::int64_t passes = 0;
+  std::int64_t furthest = 0;   // round that some warp has begun
+  std::int64_t jump_from = 0;  // behind this round the next `jump` rounds are left out
+  std::int64_t jump = 0;
+};
+
+// What a launch spent during some time under power control, in femtojoules at the clock for which
+// the GPU file states energies.
+struct Spent {
+  unit::Duration time;
+  std::int64_t core = 0, dram = 0;
+};
+
 struct Launch {
   std::uint32_t id = 0;
   std::int64_t kernel_index = 0;  // of the scenario
@@ -43,8 +60,14 @@ struct Launch {
   bool end_known = false;              // the event that completes it is scheduled
   std::int64_t l2_bytes_at_start = 0;  // of its arrays, held in L2 when it started
   bool replayed = false;               // answered from an identical earlier launch
+  TileRounds rounds;
+  std::int64_t skipped_waves = 0;  // that were not simulated
   result::Counters counters;
   std::vector<Presence> presence;  // by SM
+  std::int64_t cycles = 0;         // of the SM clock, from its start to its end
+  result::Energy energy;           // what it took so far
+  result::Work metered;            // of its counters, what `energy` has
+  std::vector<Spent> spent;        // in order; the times add up to its own
 };
 
 }  // namespace wavetail::sm

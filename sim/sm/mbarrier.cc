@@ -51,23 +51,37 @@ void Sm::mbarrier_arrive(std::uint32_t slot, const Instr& instr, Turn& turn) {
   const std::uint32_t
       nth = async_[slot].cursors[static_cast<std::size_t>(instr.mbarrier)].arrivals++;
   issue_now(slot, instr, turn);
-  const Time at = surface_.clocks.sm.edge(turn.cycle);
+  std::int64_t arrived = turn.cycle;
+  if (instr.count > 1) {  // lanes take turns at the word in shared memory
+    arrived = lsu_.reserve(turn.cycle, instr.count).end;
+    w.launch->counters.lsu_busy += instr.count;
+    w.launch->counters.shared_busy += instr.count;
+  }
+  const Time at = surface_.clocks.sm.edge(arrived);
   const Party who{this, slot, w.pc++};
   const Block& b = blocks_[block_slot];
-  if (instr.target == 0 || b.cluster == kNoCluster) {
+  if (instr.target == kAtBlock || b.cluster == kNoCluster) {
     arrive({block_slot, instr.mbarrier, nth}, 0, at, who);
     return;
   }
   const Cluster& c = surface_.clusters[b.cluster];
   const Time there = at + peer_latency(c) / 2;
-  for (const ClusterMember& m : c.members) {
-    Sm& peer = surface_.sms[m.sm];
-    if (peer.blocks_[m.block].placement != m.placement || peer.blocks_[m.block].launch == nullptr) {
-      continue;  // it has left
-    }
-    const bool own = m.sm == number_ && m.block == block_slot;
-    peer.arrive({m.block, instr.mbarrier, nth}, 0, own ? at : there, who);
+  if (instr.target == kAtPair) {
+    arrive_there(of_pair(block_slot, 0), {instr.mbarrier, nth, 0}, b.rank % 2 == 0 ? at : there,
+                 who);
+    return;
   }
+  for (const ClusterMember& m : c.members) {
+    const bool own = m.sm == number_ && m.block == block_slot;
+    arrive_there(m, {instr.mbarrier, nth, 0}, own ? at : there, who);
+  }
+}
+
+void Sm::arrive_there(const ClusterMember& m, const Arrival& a, Time at, const Party& who) {
+  Sm& sm = surface_.sms[m.sm];
+  const Block& b = sm.blocks_[m.block];
+  if (b.placement != m.placement || b.launch == nullptr) { return; }
+  sm.arrive({m.block, a.mbarrier, a.nth}, a.bytes_to_come, at, who);
 }
 
 // One arrival, which may announce bytes.

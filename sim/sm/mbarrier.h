@@ -30,12 +30,13 @@ struct NumberedBarrier {
   std::uint64_t waiters = 0;  // warp slots
 };
 
-inline constexpr int kNumberedBarriers = 16;
+inline constexpr int kNumberedBarriers = 16, kWarpgroups = 8;
 
 // What a block has beside its warps; made when the first block needs it.
 struct BlockSync {
   std::vector<MbarrierStage> stages;  // of all mbarriers, see isa::MbarrierPlan::first
   std::array<NumberedBarrier, kNumberedBarriers> numbered{};
+  std::array<NumberedBarrier, kWarpgroups> groups{};  // whose warps have come to their wgmma
   std::int64_t bulk_under_way = 0;  // pieces of boxes that the block has asked for
   Time bulk_done_at;                // when the last of the others is done
   bool ended = false;               // all warps are at their end, pieces are not
@@ -63,9 +64,14 @@ struct AsyncWarp {
   // wgmma: the last groups' ends, in SM cycles; they end in order.
   std::uint32_t tensor_groups = 0;
   std::array<std::int64_t, kTensorGroups> tensor_end{};
+  bool in_step = false;  // with its warpgroup, for the wgmma run at hand
   // mma.sync: when the next of the chain may issue (thousandths of a cycle), when the last result
   // is there.
   std::int64_t mma_chain = 0, mma_result_at = -1;
+  // tcgen05: when the last of the products that it has issued is done, when the last of its
+  // accesses to tensor memory have passed (SM cycles).
+  std::int64_t tcgen05_done = 0;
+  std::array<std::int64_t, 2> tmem_done{};  // loads, stores
   // Bulk stores, by group.
   std::uint32_t stores_issued = 0, stores_left = 0, stores_wanted = 0;
   Time stores_at;

@@ -30,8 +30,9 @@ struct Scheduler {
   std::uint32_t last = 0;    // warp slot issued last
   bool slot_event_pending = false;
   RunAhead ahead;
-  std::array<event::CycleServer, 4> pipes;  // by kernel::Pipe
-  event::CycleServer tensor;                // the tensor pipe, in thousandths of a cycle
+  std::array<event::CycleServer, kernel::kPipes> pipes;  // by kernel::Pipe
+  event::CycleServer tmem;    // its quarter of tensor memory, in thousandths of a cycle
+  event::CycleServer tensor;  // the tensor pipe, in thousandths of a cycle
   std::int64_t free_registers = 0;
   std::int64_t free_warps = 0;
 };

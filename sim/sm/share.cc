@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Loops over tiles that blocks share out (kernel/share.h): which portion a warp works on, and how
-// many steps of it are left. Counting costs nothing, as in any loop.
+// many steps of it are left; loops whose trips a block's index says (kernel/trips.h). Counting
+// costs nothing, as in any loop.
 #include "sm/share.h"
 
+#include "kernel/trips.h"
 #include "sm/sm.h"
 
 namespace wavetail::sm {
@@ -19,6 +21,18 @@ void Sm::take_portion(std::uint32_t slot, std::int64_t n) {
   }
 }
 
+// A warp goes on from its round to the next one that is simulated.
+void Sm::tile_ended(Warp& w, std::int64_t& trip) {
+  TileRounds& rounds = w.launch->rounds;
+  const bool jumps = rounds.jump > 0 && trip == rounds.jump_from;
+  trip += jumps ? rounds.jump + 1 : 1;
+  rounds.furthest = std::max(rounds.furthest, trip);
+  if (rounds.passes_per_round > 0 && ++rounds.passes % rounds.passes_per_round == 0) {
+    surface_.wheel.schedule(
+        {surface_.wheel.now(), event::Target::Device, kRoundEnded, 0, w.launch->id});
+  }
+}
+
 void Sm::share_step(std::uint32_t slot, const Instr& instr) {
   Warp& w = warps_[slot];
   WarpShare& share = shares_[slot];
@@ -28,7 +42,7 @@ void Sm::share_step(std::uint32_t slot, const Instr& instr) {
     case InstrKind::TilesBegin:
     case InstrKind::TilesEnd: {
       const bool begins = instr.kind == InstrKind::TilesBegin;
-      trip = begins ? 0 : trip + 1;
+      begins ? static_cast<void>(trip = 0) : tile_ended(w, trip);
       if (trip < portions_of(k, share.cluster)) {
         take_portion(slot, trip);
         w.pc = begins ? w.pc + 1 : instr.target;
@@ -53,6 +67,17 @@ void Sm::share_step(std::uint32_t slot, const Instr& instr) {
                  ? w.pc + 1
                  : instr.target;
   }
+}
+
+void Sm::index_step(std::uint32_t slot, const Instr& instr) {
+  Warp& w = warps_[slot];
+  const bool begins = instr.kind == InstrKind::IndexBegin;
+  std::int64_t& trip = w.trip[instr.depth];
+  trip = begins ? 0 : trip + 1;
+  const kernel::Trips& t = w.code->trips[static_cast<std::size_t>(instr.object)];
+  const bool more = trip < trips_of(t, instr.count, index_of(w));
+  trip = more ? trip : 0;
+  w.pc = more == begins ? w.pc + 1 : instr.target;
 }
 
 }  // namespace wavetail::sm

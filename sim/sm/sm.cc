@@ -19,7 +19,6 @@ Sm::Sm(Surface& surface, std::uint16_t number)
       warps_(static_cast<std::size_t>(surface.gpu.sm.max_warps)),
       blocks_(static_cast<std::size_t>(surface.gpu.sm.max_blocks)),
       free_shared_memory_(surface.gpu.sm.shared_memory.count()),
-      cycle_(surface.clocks.sm.span(Cycles{1})),
       line_credit_(surface.gpu.l1.in_flight_lines),
       store_credit_(surface.gpu.l1.store_lines),
       waits_for_stores_(surface.gpu.store_acknowledgement.latency.count() > 0),

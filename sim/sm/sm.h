@@ -63,6 +63,8 @@ inline constexpr std::uint8_t kCopySequence = 128;
 // Event kind of Target::Device that an SM sends when a block's slot is free: unit = SM, a = block
 // slot.
 inline constexpr std::uint8_t kBlockFree = 200;
+// That every warp of a launch has ended one more tile: a = Launch::id.
+inline constexpr std::uint8_t kRoundEnded = 201;
 
 class Sm {
  public:
@@ -138,7 +140,9 @@ class Sm {
   void note_ready(std::uint32_t slot, std::uint32_t entry, Time ready);
   [[nodiscard]] Time data_ready(std::uint32_t slot, std::uint64_t blocking);
   void wait_loads(std::uint32_t slot, std::uint64_t blocking, Turn& turn);
+  void tile_ended(Warp& warp, std::int64_t& trip);
   void share_step(std::uint32_t slot, const Instr& instr);
+  void index_step(std::uint32_t slot, const Instr& instr);
   void take_portion(std::uint32_t slot, std::int64_t n);
 
   // What strides per block refer to: the block, or the tile of its share that the warp is at.
@@ -199,6 +203,15 @@ class Sm {
   void mbarrier_wait(std::uint32_t slot, const Instr& instr, Turn& turn);
   void mbarrier_arrive(std::uint32_t slot, const Instr& instr, Turn& turn);
   void arrive(const Phase& phase, std::int64_t bytes_to_come, Time at, const Party& who);
+
+  // At an mbarrier of another block, unless it has left.
+  struct Arrival {
+    std::int32_t mbarrier;
+    std::uint32_t nth;
+    std::int64_t bytes_to_come;
+  };
+
+  void arrive_there(const ClusterMember& m, const Arrival& arrival, Time at, const Party& who);
   void land(const Phase& phase, std::uint64_t placement, std::int64_t bytes, Time at);
   void try_complete(const Phase& phase);
   [[nodiscard]] MbarrierStage& stage_of(const Phase& phase);
@@ -220,18 +233,28 @@ class Sm {
 
   // tensor.cc
   void wgmma(std::uint32_t slot, const Instr& instr, Turn& turn);
+  [[nodiscard]] bool join_warpgroup(std::uint32_t slot, Turn& turn);
   void wgmma_wait(std::uint32_t slot, std::int64_t left, Turn& turn);
   void mma(std::uint32_t slot, const Instr& instr, Turn& turn);
+
+  // tcgen05.cc
+  void tcgen05_step(std::uint32_t slot, const Instr& instr, Turn& turn);
+  void tcgen05_engine(std::uint32_t slot, const Instr& instr, Turn& turn);
+  void tcgen05_commit(std::uint32_t slot, const Instr& instr, Turn& turn);
+  void tmem_access(std::uint32_t slot, const Instr& instr, Turn& turn);
+  [[nodiscard]] ClusterMember of_pair(std::uint32_t block_slot, std::int64_t which) const;
 
   // tma.cc
   struct Bulk {  // a box under way, or a piece of one that leaves
     Phase phase;
     std::uint64_t placement;
     std::array<bool, 3> multicast;
+    bool pair;            // lands at the mbarrier of the receiver's pair
     std::int64_t pieces;  // still under way
     memory::BulkAccess access;
-    std::uint32_t warp;  // slot
-    bool last;           // piece of its group
+    std::uint32_t warp;      // slot
+    bool last;               // piece of its group
+    std::int64_t zeros = 0;  // bytes of rows beyond the tensor, which land with its first piece
   };
 
   void tma_load(std::uint32_t slot, const Instr& instr, Turn& turn);
@@ -289,17 +312,18 @@ class Sm {
   std::uint64_t placed_ = 0;              // warps placed so far
   event::Server launcher_;
   event::CycleServer lsu_;
-  unit::Duration cycle_;  // of the SM clock, rounded up
   event::Credit line_credit_, store_credit_;
   bool waits_for_stores_;
   std::vector<Time> load_ready_;  // by warp slot and scoreboard entry, where partial waits need it
   CompiledAccess::Request own_request_;  // scratch of request_at, for shapes not in a table
   // By warp slot; empty until an instruction of this SM accesses shared memory.
   std::vector<SharedScoreboard> shared_scoreboards_;
-  std::vector<WarpShare> shares_;        // by warp slot; empty until a kernel needs it
-  std::vector<AsyncWarp> async_;         // by warp slot; empty until a kernel needs it
-  std::vector<BlockSync> sync_;          // by block slot; empty until a kernel needs it
-  std::uint64_t placements_ = 0;         // blocks placed so far
+  std::vector<WarpShare> shares_;  // by warp slot; empty until a kernel needs it
+  std::vector<AsyncWarp> async_;   // by warp slot; empty until a kernel needs it
+  std::vector<BlockSync> sync_;    // by block slot; empty until a kernel needs it
+  std::uint64_t placements_ = 0;   // blocks placed so far
+  // The tensor core as tcgen05's engine: thousandths of a cycle.
+  event::CycleServer tcgen05_;
   std::vector<event::CycleServer> tma_;  // boxes at once; thousandths of a cycle
   std::int64_t tma_request_;             // the least of a request, likewise
   std::vector<Bulk> bulks_;

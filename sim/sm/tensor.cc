@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tensor instructions. wgmma is asynchronous: each of a warpgroup's four warps puts its quarter on
-// the pipe of its own sub-partition, a run is a group, and groups end in order. mma.sync waits for
-// the one it depends on, as arithmetic does. Pipes are booked in thousandths of a cycle: an
-// mma.sync takes 6.1 cycles of Hopper's.
+// Tensor instructions. wgmma is asynchronous: a warpgroup's four warps come to it together, each
+// puts its quarter on the pipe of its own sub-partition, a run is a group, and groups end in order.
+// mma.sync waits for the one it depends on, as arithmetic does. Pipes are booked in thousandths of
+// a cycle: an mma.sync takes 6.1 cycles of Hopper's.
 #include <algorithm>
 
 #include "sm/sm.h"
@@ -17,11 +17,38 @@ std::int64_t whole(std::int64_t thousandths) { return (thousandths + kUnit - 1) 
 
 }  // namespace
 
+// The four warps of a warpgroup issue a wgmma together: whoever comes first waits for the others.
+// Says whether the warp may go on; it is asked once per run.
+bool Sm::join_warpgroup(std::uint32_t slot, Turn& turn) {
+  constexpr std::int64_t kWarps = 4;
+  Warp& w = warps_[slot];
+  if (async_[slot].in_step) { return true; }
+  async_[slot].in_step = true;
+  const auto& roles = w.launch->kernel->roles;
+  const auto role = static_cast<std::size_t>(w.role);
+  std::int64_t group = w.index / kWarps;
+  for (std::size_t r = 0; r < role; ++r) { group += roles[r].warps / kWarps; }
+  auto& groups = sync_[static_cast<std::size_t>(w.block)].groups;
+  NumberedBarrier& n = groups[static_cast<std::size_t>(group % kWarpgroups)];
+  n.expected = std::min(kWarps, roles[role].warps - w.index / kWarps * kWarps);
+  n.latest = std::max(n.latest, turn.cycle);
+  if (++n.arrived < n.expected) {
+    n.waiters |= 1ULL << slot;
+    block_async(slot, Reason::Gmma, AsyncWarp::On::Nothing, turn);
+    return false;
+  }
+  const std::int64_t open = n.latest;
+  schedule_wakes(n.waiters, std::max(surface_.wheel.now(), surface_.clocks.sm.edge(open)));
+  n = NumberedBarrier{};
+  proceed(slot, Reason::Gmma, open, turn);
+  return !turn.over;
+}
+
 void Sm::wgmma(std::uint32_t slot, const Instr& instr, Turn& turn) {
   Warp& w = warps_[slot];
   AsyncWarp& a = async_[slot];
   proceed(slot, Reason::Wait, operands_at(w, instr), turn);
-  if (turn.over) { return; }
+  if (turn.over || !join_warpgroup(slot, turn)) { return; }
   if (w.done == 0 && a.tensor_groups >= AsyncWarp::kTensorGroups) {
     proceed(slot, Reason::Gmma, a.tensor_end[a.tensor_groups % AsyncWarp::kTensorGroups], turn);
     if (turn.over) { return; }
@@ -31,6 +58,7 @@ void Sm::wgmma(std::uint32_t slot, const Instr& instr, Turn& turn) {
   const auto slots = scheduler_of(slot).tensor.reserve(turn.cycle * kUnit, n * t.cost.pipe);
   result::Counters& c = w.launch->counters;
   c.tensor_busy += n * t.cost.full;
+  c.tensor_energy += n * t.cost.energy;
   c.flops += static_cast<double>(n) * t.cost.flops;
   c.tensor_flops += static_cast<double>(n) * t.cost.flops;
   issue_now(slot, instr, turn, n);
@@ -38,6 +66,7 @@ void Sm::wgmma(std::uint32_t slot, const Instr& instr, Turn& turn) {
   if (w.done < instr.count) { return; }
   w.done = 0;
   ++w.pc;
+  a.in_step = false;
   a.tensor_end[a.tensor_groups++ % AsyncWarp::kTensorGroups] = whole(slots.end) + instr.latency;
 }
 
@@ -64,6 +93,7 @@ void Sm::mma(std::uint32_t slot, const Instr& instr, Turn& turn) {
   pipe.reserve(turn.granted * kUnit, n * t.cost.pipe);
   result::Counters& c = w.launch->counters;
   c.tensor_busy += n * t.cost.full;
+  c.tensor_energy += n * t.cost.energy;
   c.flops += static_cast<double>(n) * t.cost.flops;
   c.tensor_flops += static_cast<double>(n) * t.cost.flops;
   // The chain goes on from its own thousandth of a cycle if this is the earliest cycle behind it.

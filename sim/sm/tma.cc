@@ -4,6 +4,7 @@
 // up to 16 KiB. Data that land complete the transaction of an mbarrier, in every block that the box
 // is for.
 #include <algorithm>
+#include <utility>
 
 #include "sm/sm.h"
 
@@ -58,6 +59,20 @@ std::int64_t inside(const CompiledBox& c, std::int64_t at) {
   return down <= at ? at - down : at - beyond;
 }
 
+// The axes along which a box lands in other blocks.
+std::array<bool, 3> landing(const kernel::Box& box) {
+  return box.split ? std::array<bool, 3>{} : box.multicast;
+}
+
+// Leaves out the rows beyond the end of the array, but for one: a box of none would never land.
+void clip(BulkAccess& a) {
+  const std::int64_t room = a.array_base + a.array_bytes - a.address;
+  a.rows = std::clamp<std::int64_t>((room + a.pitch - a.row_bytes) / a.pitch, 0, a.rows);
+  if (a.rows > 0 && room >= a.row_bytes) { return; }
+  a.rows = 1;
+  a.address = std::max(a.array_base, a.array_base + a.array_bytes - a.row_bytes);
+}
+
 }  // namespace
 
 // The box of a block; with multicast its share of the box of the first block that has the same
@@ -79,7 +94,7 @@ BulkAccess Sm::bulk_access(const Warp& w, const CompiledBox& c) const {
   }
   at %= c.place.wrap;
   at += at < 0 ? c.place.wrap : 0;
-  at = inside(c, at);
+  if (!c.box.clip) { at = inside(c, at); }
   BulkAccess a;
   a.array_base = w.launch->array_base[static_cast<std::size_t>(c.place.array)];
   a.array_bytes = c.array_bytes;
@@ -87,6 +102,7 @@ BulkAccess Sm::bulk_access(const Warp& w, const CompiledBox& c) const {
   a.rows = c.box.leader && share > 0 ? 0 : c.rows;
   a.row_bytes = c.row_bytes;
   a.pitch = c.box.pitch;
+  if (c.box.clip) { clip(a); }
   a.sm = number_;
   a.account = &w.launch->presence[number_].account;
   return a;
@@ -152,7 +168,12 @@ void Sm::tma_load(std::uint32_t slot, const Instr& instr, Turn& turn) {
   const std::int64_t cycle = turn.cycle;
   issue_now(slot, instr, turn);
   const Time issued = surface_.clocks.sm.edge(cycle);
-  arrive(phase, bulk.bytes, issued, {this, slot, w.pc});
+  const Party who{this, slot, w.pc};
+  if (bulk.pair) {
+    arrive_there(of_pair(block_slot, 0), {phase.mbarrier, phase.nth, bulk.bytes}, issued, who);
+  } else {
+    arrive(phase, bulk.bytes, issued, who);
+  }
   const gpu::TmaSpec& tma = surface_.gpu.tma;
   for (const CompiledBox& box : bulk.boxes) {
     BulkAccess access = bulk_access(w, box);
@@ -162,7 +183,9 @@ void Sm::tma_load(std::uint32_t slot, const Instr& instr, Turn& turn) {
                                  (box.box.tensor_map ? tma.tensor_map : unit::Cycles{0});
     const unit::Duration delay = surface_.clocks.sm.span(latency);
     const Block& b = blocks_[block_slot];
-    access.token = keep({phase, b.placement, box.box.multicast, 0, {}, slot, false});
+    const std::int64_t zeros = box.box.clip ? (box.rows - access.rows) * box.row_bytes : 0;
+    access.token = keep(
+        {phase, b.placement, landing(box.box), bulk.pair, 0, {}, slot, false, zeros});
     through_engine(access, box.box, cycle, delay, [&](const BulkAccess& piece) {
       ++bulks_[access.token].pieces;
       ++sync_[block_slot].bulk_under_way;
@@ -197,17 +220,20 @@ void Sm::bulk_arrives(std::uint32_t request) {
   const std::uint32_t token = surface_.memory.token_of(request);
   const Bulk& bulk = bulks_[token];
   const Phase phase = bulk.phase;
+  const bool pair = bulk.pair;
   find_receivers(bulk);
   const std::size_t n = std::min(receivers_.size(), kMost);
   std::uint16_t sms[kMost];
   Time landed[kMost];
   for (std::size_t i = 0; i < n; ++i) { sms[i] = receivers_[i].sm; }
-  const std::int64_t bytes = surface_.memory.bulk_arrives(request, {sms, n}, {landed, n});
+  const std::int64_t bytes = surface_.memory.bulk_arrives(request, {sms, n}, {landed, n}) +
+                             std::exchange(bulks_[token].zeros, 0);
   if (--bulks_[token].pieces == 0) { free_bulks_.push_back(token); }
   Time last{};
   for (std::size_t i = 0; i < n; ++i) {
     last = std::max(last, landed[i]);
-    const ClusterMember& m = receivers_[i];
+    const ClusterMember& r = receivers_[i];
+    const ClusterMember m = pair ? surface_.sms[r.sm].of_pair(r.block, 0) : r;
     surface_.sms[m.sm].land({m.block, phase.mbarrier, phase.nth}, m.placement, bytes, landed[i]);
   }
   bulk_done(phase.block, last);
@@ -233,7 +259,7 @@ void Sm::tma_store(std::uint32_t slot, const Instr& instr, Turn& turn) {
   for (const CompiledBox& box : bulk.boxes) {
     through_engine(bulk_access(w, box), box.box, cycle, delay, [&](const BulkAccess& piece) {
       ++sync_[block_slot].bulk_under_way;
-      last = keep({{block_slot, -1, 0}, 0, {}, 1, piece, slot, false});
+      last = keep({{block_slot, -1, 0}, 0, {}, false, 1, piece, slot, false});
       surface_.wheel.schedule(
           {piece.departs, Target::Sm, static_cast<std::uint8_t>(SmEvent::BulkOut), number_, last});
     });

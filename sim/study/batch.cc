@@ -17,7 +17,7 @@ using result::Outcome;
 
 bool same_simulation(const scenario::Scenario& a, const scenario::Scenario& b) {
   return a.kernels == b.kernels && a.timeline == b.timeline && a.initial_l2 == b.initial_l2 &&
-         a.gpu == b.gpu;
+         a.busy_board == b.busy_board && a.gpu == b.gpu;
 }
 
 // The default limit of events is one of a single simulation, not of all together.
@@ -36,6 +36,16 @@ std::size_t find_or_add(std::vector<const scenario::Scenario*>& scenarios,
   return index;
 }
 
+// Energy over time of all launches.
+std::optional<double> mean_power(const run::Happened& happened) {
+  double joules = 0, seconds = 0;
+  for (const run::KernelAccount& account : happened.kernels) {
+    joules += account.energy.total();
+    seconds += unit::seconds(account.time);
+  }
+  return joules > 0 && seconds > 0 ? std::optional(joules / seconds) : std::nullopt;
+}
+
 void take_figure(RowResult& result, const Plan& plan, const Simulated& simulated) {
   if (!simulated.refused.empty()) {
     result.skipped = simulated.refused;
@@ -46,7 +56,11 @@ void take_figure(RowResult& result, const Plan& plan, const Simulated& simulated
     return;
   }
   const double value = in_unit(plan.figure(simulated.happened), plan.quantity, result.row.unit,
-                               plan.scenario.gpu.sm_clock(), plan.sms);
+                               run::mean_clock(plan.scenario.gpu, simulated.happened), plan.sms);
+  result.clock_mhz = static_cast<double>(
+                         run::mean_clock(plan.scenario.gpu, simulated.happened).count()) *
+                     1e-6;
+  result.power_w = mean_power(simulated.happened);
   if (std::isfinite(value)) {
     result.predicted = value;
   } else {

@@ -27,9 +27,15 @@ std::optional<unit::Hertz> clock_in_name(const std::string& name) {
 
 }  // namespace
 
+// ncu --set full locks the SM clock; on H100 SXM its own sm_frequency says 1.43 to 1.45 GHz.
+constexpr unit::Hertz kProfilersClock{1'440'000'000};
+
 std::optional<unit::Hertz> stated_clock(const Measurement& row) {
   Params params(row);
-  if (!params.has("clock_mhz")) { return clock_in_name(row.gpu); }
+  if (!params.has("clock_mhz")) {
+    const auto clock = clock_in_name(row.gpu);
+    return !clock && row.kind == "ncu_profile" ? std::optional(kProfilersClock) : clock;
+  }
   const double mhz = params.number("clock_mhz");
   if (mhz < 100 || mhz > 10000) {
     throw Unmapped(fmt::format("clock_mhz={}: 100 to 10000 can be simulated", mhz));

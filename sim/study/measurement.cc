@@ -126,16 +126,25 @@ Measurement row_of(const CsvRecord& record, config::Diagnostics& diagnostics) {
   return row;
 }
 
-}  // namespace
-
-int Measurement::collections() const {
-  constexpr std::string_view kKey = "collections=";
-  const std::size_t at = notes.find(kKey);
+// The whole number behind a key in the notes.
+std::optional<int> noted(const std::string& notes, std::string_view key) {
+  const std::size_t at = notes.find(key);
   int n = 0;
-  if (at != std::string::npos) {
-    std::from_chars(notes.data() + at + kKey.size(), notes.data() + notes.size(), n);
+  if (at == std::string::npos ||
+      std::from_chars(notes.data() + at + key.size(), notes.data() + notes.size(), n).ec !=
+          std::errc()) {
+    return std::nullopt;
   }
   return n;
+}
+
+}  // namespace
+
+int Measurement::collections() const { return noted(notes, "collections=").value_or(0); }
+
+std::optional<double> Measurement::board_watts() const {
+  const auto watts = noted(notes, "power_W=");
+  return watts ? std::optional<double>(*watts) : std::nullopt;
 }
 
 bool Measurement::is_tight() const {

@@ -28,6 +28,8 @@ struct Measurement {
 
   // `collections=N` of the notes: independent collections behind the value; 0 if not stated.
   [[nodiscard]] int collections() const;
+  // `power_W=N` of the notes: the board's mean power while it was measured.
+  [[nodiscard]] std::optional<double> board_watts() const;
   // At least three collections that differ by at most a quarter of the value.
   [[nodiscard]] bool is_tight() const;
 };

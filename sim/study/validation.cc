@@ -32,6 +32,9 @@ void compare_row(RowResult& r) {
   if (m.value && *m.value != 0) {
     r.error_pct = 100 * (*r.predicted - *m.value) / std::abs(*m.value);
   }
+  if (const auto watts = m.board_watts(); watts && r.power_w && *watts > 0) {
+    r.power_error_pct = 100 * (*r.power_w - *watts) / *watts;
+  }
   if (!m.lo || !m.hi) { return; }
   const double edge = *r.predicted < *m.lo ? *m.lo : *m.hi;
   const bool inside = *r.predicted >= *m.lo && *r.predicted <= *m.hi;

@@ -13,13 +13,15 @@ namespace wavetail::study {
 
 struct RowResult {
   Measurement row = {};
-  std::string gpu = {};                    // name of the GPU file; empty where there is none
-  std::string confidence = {};             // the weakest value of that file
-  double clock_mhz = 0;                    // of the SMs
-  std::optional<double> predicted = {};    // in the row's unit
-  std::optional<double> error_pct = {};    // (predicted - measured) / measured
-  std::optional<double> outside_pct = {};  // distance to lo...hi, 0 inside
-  std::string skipped = {};                // why there is no prediction
+  std::string gpu = {};                        // name of the GPU file; empty where there is none
+  std::string confidence = {};                 // the weakest value of that file
+  double clock_mhz = 0;                        // of the SMs
+  std::optional<double> predicted = {};        // in the row's unit
+  std::optional<double> error_pct = {};        // (predicted - measured) / measured
+  std::optional<double> outside_pct = {};      // distance to lo...hi, 0 inside
+  std::optional<double> power_w = {};          // of the board while kernels run, mean
+  std::optional<double> power_error_pct = {};  // against `power_W=` of the row's notes
+  std::string skipped = {};                    // why there is no prediction
 };
 
 // Over rows with a prediction; percentages over those that have a measured value, or lo and hi.

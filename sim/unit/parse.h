@@ -30,6 +30,7 @@ enum class Dimension : std::uint8_t {
   Percent,       // per cent; as a real number 53 % is 53
   Fraction,      // "53 %" or 0.53; as a real number 0.53
   Power,         // watt
+  Energy,        // femtojoule
   FlopRate,      // TFLOP/s
   FlopPerCycle,  // FLOP/clk, the unit may be left out
 };

@@ -28,6 +28,8 @@ constexpr std::array kBandwidth{Unit{"B/s", 1},      Unit{"kB/s", kKilo},
 constexpr std::array kBytesPerCycle{Unit{"B/clk", kKilo}};
 constexpr std::array kPercent{Unit{"%", 1}};
 constexpr std::array kPower{Unit{"W", 1}, Unit{"kW", kKilo}};
+constexpr std::array kEnergy{Unit{"fJ", 1}, Unit{"pJ", kKilo}, Unit{"nJ", kMega}, Unit{"uJ", kGiga},
+                             Unit{"mJ", kTera}};
 constexpr std::array kFlopRate{Unit{"TFLOP/s", 1}, Unit{"PFLOP/s", kKilo}};
 constexpr std::array kFlopPerCycle{Unit{"FLOP/clk", 1}};
 
@@ -46,6 +48,7 @@ std::span<const Unit> units(Dimension dimension) {
     case Dimension::Percent: return kPercent;
     case Dimension::Fraction: return kPercent;
     case Dimension::Power: return kPower;
+    case Dimension::Energy: return kEnergy;
     case Dimension::FlopRate: return kFlopRate;
     case Dimension::FlopPerCycle: return kFlopPerCycle;
   }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Arithmetic: the pipes' throughput against warps and distances, branches, barriers.
 #include "analytic/lab.h"
+#include "isa/dpx.h"
 
 namespace wavetail::tests {
 namespace {
@@ -68,6 +69,46 @@ TEST(Pipes, WorkSideBySide) {
               .program = {arithmetic(kernel::Pipe::Int32, kCount, 4)}}};
   const double took = cycles(run_alone(g, k).time(), g);
   EXPECT_NEAR(took, 4 * kCount, 0.02 * kCount);
+}
+
+// A result that another pipe made comes later by the crossing between them.
+TEST(Pipes, CrossingBetweenThem) {
+  gpu::GpuSpec g = instant();
+  const Program pair{repeat(100, {fma(1), arithmetic(kernel::Pipe::Int32, 1, 1)})};
+  EXPECT_NEAR(block_cycles(g, pair, 1), 100 * (4 + 4), 8);
+  g.pipes.crossing = unit::Cycles{1};
+  EXPECT_NEAR(block_cycles(g, pair, 1), 100 * (5 + 5), 10);
+  EXPECT_NEAR(block_cycles(g, {repeat(100, {fma(2)})}, 1), 100 * (4 + 4), 8);
+}
+
+// HPMLL, cycles of a chain: viaddmax_s32 10 on both, vimax3_s32 8 on both, viaddmax_s16x2 4 on an
+// H800 and 19 on an A100.
+TEST(Pipes, DpxFunctionsAreAFewInstructions) {
+  gpu::GpuSpec g = instant();
+  g.pipes.crossing = unit::Cycles{1};
+  const auto chain = [&](std::string_view function, std::string_view architecture) {
+    Program body;
+    const auto steps = isa::dpx_steps(function, architecture);
+    for (const isa::DpxStep& step : steps.value()) {
+      body.push_back(arithmetic(step.pipe, step.count, step.distance));
+    }
+    return block_cycles(g, {repeat(100, body)}, 1) / 100;
+  };
+  for (const std::string_view architecture : {"sm_80", "sm_90"}) {
+    EXPECT_NEAR(chain("viaddmax_s32", architecture), 10, 0.2);
+    EXPECT_NEAR(chain("vimin3_u32", architecture), 8, 0.2);
+    EXPECT_NEAR(chain("vimax_s32", architecture), 4, 0.2);
+  }
+  EXPECT_NEAR(chain("viaddmax_s16x2", "sm_90"), 4, 0.2);
+  EXPECT_NEAR(chain("viaddmax_s16x2", "sm_80"), 20, 0.2);
+  EXPECT_FALSE(isa::dpx_steps("vibmax_s32_relu", "sm_90"));
+  EXPECT_FALSE(isa::dpx_steps("viadd_s32", "sm_90"));
+}
+
+// Reductions over a warp: a quarter of the lanes of a sub-partition per result.
+TEST(Pipes, ReductionsOverAWarp) {
+  const gpu::GpuSpec g = instant();
+  EXPECT_NEAR(block_cycles(g, {arithmetic(kernel::Pipe::Redux, kCount, 8)}, 4), 8 * kCount, 8);
 }
 
 // Each of the 2 ways of a branch between lanes issues all its instructions with half the lanes.

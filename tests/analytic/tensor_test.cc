@@ -56,6 +56,58 @@ TEST(Tensor, WgmmaCost) {
   }
 }
 
+// A sparse A has half of the bytes and of the products: m64n256k32 takes 16 + 128 cycles of
+// operands (144 measured on an H800, 128 with A in registers).
+TEST(Tensor, SparseWgmmaCost) {
+  const gpu::GpuSpec gpu = specs::h100();
+  kernel::TensorShape s{64, 256, 32, kernel::TensorType::Fp16, false};
+  s.sparse = true;
+  EXPECT_EQ(isa::wgmma_cost(gpu, s).pipe, 144 * isa::kThousandths);
+  EXPECT_EQ(isa::wgmma_cost(gpu, s).full, 128 * isa::kThousandths);
+  s.a_in_registers = true;
+  EXPECT_EQ(isa::wgmma_cost(gpu, s).pipe, 128 * isa::kThousandths);
+}
+
+// A register of each lane per cycle: m16n8k16 has four of A and two of B, sparse m16n8k32 four and
+// four.
+TEST(Tensor, MmaCostByOperands) {
+  gpu::GpuSpec gpu = specs::h100();
+  gpu.mma.share = 1;
+  kernel::TensorShape s{16, 8, 16, kernel::TensorType::Fp16, false};
+  EXPECT_EQ(isa::mma_cost(gpu, s).pipe, 6 * isa::kThousandths);
+  EXPECT_EQ(isa::mma_cost(gpu, s).full, 4 * isa::kThousandths);
+  s.k = 32;
+  s.sparse = true;
+  EXPECT_EQ(isa::mma_cost(gpu, s).pipe, 8 * isa::kThousandths);
+  EXPECT_EQ(isa::mma_cost(gpu, s).full, 4 * isa::kThousandths);
+  gpu.tensor.fp16 = 512;  // of a part whose FP16 sums are twice as fast
+  gpu.mma.fp16_sums = 2;
+  EXPECT_EQ(isa::mma_cost(gpu, s).full, 32 * isa::kThousandths);
+  s.fp16_sums = true;
+  EXPECT_EQ(isa::mma_cost(gpu, s).full, 16 * isa::kThousandths);
+}
+
+// Passes at the dense rate: 32x32x8 of BF16 takes 32 cycles of a SIMD; a dependent one a pass more.
+TEST(Tensor, MfmaChainAndRate) {
+  gpu::GpuSpec gpu = instant();
+  gpu.architecture = "gfx942";
+  gpu.sm.warp_size = 64;
+  gpu.sm.max_warps = 32;
+  gpu.tensor.bf16 = 2048;
+  gpu.mma = {4_cycles, 1, unit::BytesPerCycle{128'000}, 1};
+  gpu.pipes.fp32.lanes = gpu.pipes.int32.lanes = 16;
+  Op chain = mma(20, 1), free = mma(40, 8);
+  chain.kind = free.kind = OpKind::Mfma;
+  chain.tensor = free.tensor = {32, 32, 8, kernel::TensorType::Bf16, false};
+  EXPECT_EQ(isa::mfma_cost(gpu, chain.tensor).pipe, 32 * isa::kThousandths);
+  kernel::Kernel one = kernel_of({repeat(10, {chain})}, 1, 64);
+  one.roles[0].warps = 1;
+  EXPECT_NEAR(cycles_of(one, gpu), 200 * 36, 40);
+  kernel::Kernel four = kernel_of({repeat(10, {free})}, 1, 256);
+  four.roles[0].warps = 4;
+  EXPECT_NEAR(cycles_of(four, gpu), 400 * 32, 40);
+}
+
 TEST(Tensor, AWarpgroupThatWaitsForEveryGroup) {
   const gpu::GpuSpec gpu = instant();
   const double t = cycles_of(
@@ -81,6 +133,35 @@ TEST(Tensor, TwoWarpgroupsShareThePipes) {
 TEST(Tensor, MmaIsAChainOfLatencies) {
   const gpu::GpuSpec gpu = instant();
   EXPECT_NEAR(cycles_of(kernel_of({repeat(20, {mma(10, 1)})}, 1, 32), gpu), 199 * 24, 3);
+}
+
+// One warp is late before the wgmma, another behind it: the second waits for the first at the
+// instruction that all four issue together.
+TEST(Tensor, AWarpgroupIssuesInStep) {
+  const gpu::GpuSpec gpu = instant();
+  const auto late = [](std::size_t warp) {
+    Op apart = of(OpKind::Diverge, 1);
+    apart.diverge_by = kernel::DivergeBy::Warp;
+    apart.bodies.resize(4);
+    apart.bodies[warp] = {fma(1000)};
+    return apart;
+  };
+  const double t = cycles_of(
+      kernel_of({late(0), wgmma(256, 4), of(OpKind::WgmmaWait), late(1)}, 1, 128), gpu);
+  EXPECT_NEAR(t, 2 * 4000 + 4 * 128 + 16, 40);
+}
+
+// The lanes of a warp take turns at an mbarrier.
+TEST(Mbarriers, EveryThreadArrives) {
+  const gpu::GpuSpec gpu = instant();
+  const auto per_trip = [&](std::int64_t lanes) {
+    Op arrive = on(OpKind::MbarrierArrive, 0);
+    arrive.count = lanes;
+    kernel::Kernel k = kernel_of({repeat(100, {arrive, on(OpKind::MbarrierWait, 0)})}, 1, 32);
+    k.mbarriers = {{"b", 1, {}, false}};
+    return cycles_of(k, gpu) / 100;
+  };
+  EXPECT_NEAR(per_trip(32) - per_trip(1), 31, 0.1);
 }
 
 // 4096 FLOP at 1024 per cycle and pipe, of which 65 % can be had.

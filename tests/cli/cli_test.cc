@@ -258,9 +258,9 @@ TEST_F(Cli, CheckCountsAndKeepsTheOrderOfFiles) {
   file("s/b.yaml", head + "name: b\nexpect: {kernels.k.time: 5 us}\n");
   file("s/a.yaml", head + "name: a\nexpect: {kernels.k.time: 6 us}\n");
   file("s/deep/c.yaml",
-       head + "name: c\nexpect: {kernels.k.time: {value: 6 us, known_miss: constant-clocks}}\n");
+       head + "name: c\nexpect: {kernels.k.time: {value: 6 us, known_miss: static-power}}\n");
   file("s/d.yaml",
-       head + "name: d\nexpect: {kernels.k.time: {value: 5 us, known_miss: constant-clocks}}\n");
+       head + "name: d\nexpect: {kernels.k.time: {value: 5 us, known_miss: static-power}}\n");
   file("s/e.yaml", head + "name: e\nexpect: {error: nonsense}\nnonsense: 1\n");
   const auto r = shell("$W check s --jobs 3 --junit j.xml");
   EXPECT_EQ(r.code, 1);

@@ -32,7 +32,7 @@ const std::array kLines = {
     Line{"set-lasts-too-long",
          "run workloads/my-first-program.yaml --set 'timeline[0].repeat=9000000' "
          "--set 'host.launch=1 s'"},
-    Line{"skip-waves", "run workloads/launch-gaps.yaml --set 'simulation.skip_waves=0.5 %'"},
+    Line{"skip-waves", "run workloads/launch-gaps.yaml --set 'simulation.skip_waves=9 %'"},
     Line{"gpu-unknown", "occupancy --gpu h1000-sxm --block 64 --registers 32"},
     Line{"no-registers", "occupancy --gpu h100-sxm --block 256 --registers 0"},
     Line{"no-block", "occupancy --gpu h100-sxm --block 0 --registers 32"},

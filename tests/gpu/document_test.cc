@@ -18,16 +18,23 @@ std::set<std::string> documented() {
   std::set<std::string> rows;
   std::vector<std::string> sections;
   for (std::string line; std::getline(file, line);) {
-    if (line.starts_with("### ")) {
-      std::istringstream names(line.substr(4));
+    if (line.starts_with("###")) {
+      std::istringstream names(line.substr(line.find(' ')));
       sections.clear();
       for (std::string name; std::getline(names >> std::ws, name, ',');) {
         sections.push_back(name);
       }
     }
     if (!line.starts_with("| `")) { continue; }
-    const std::string key = line.substr(3, line.find('`', 3) - 3);
-    for (const std::string& section : sections) { rows.insert(section + "." + key); }
+    const std::string keys = line.substr(0, line.find('|', 1));  // `one`, `two`
+    for (std::size_t from = keys.find('`'); from != std::string::npos;
+         from = keys.find('`', from + 1)) {
+      const std::size_t to = keys.find('`', from + 1);
+      for (const std::string& section : sections) {
+        rows.insert(section + "." + keys.substr(from + 1, to - from - 1));
+      }
+      from = to;
+    }
   }
   return rows;
 }

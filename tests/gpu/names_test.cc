@@ -57,6 +57,10 @@ constexpr Named kNames[] = {
     {"GeForce RTX 5090", "rtx5090"},
     {"RTX-PRO-6000-Server", "rtxpro6000"},
     {"RTX PRO 6000", "rtxpro6000"},
+    {"MI300X", "mi300x"},
+    {"MI325X", "mi325x"},
+    {"MI355X", "mi355x"},
+    {"MI300A", ""},
     {"A100/H100", ""},
     {"V100/A100/H100", ""},
     {"V100", ""},
@@ -65,7 +69,7 @@ constexpr Named kNames[] = {
     {"Blackwell B200/B300/GB-class (MFU base 2.5 PF, 8 TB/s)", ""},
     {"Hopper (H100/H200-class; not named in excerpt)", ""},
     {"Hopper (unnamed, H100/H800 class)", ""},
-    {"RTX A6000/3080/3090 (Ampere GA102)", ""},
+    {"RTX A6000/3080/3090 (Ampere GA102)", "rtx3090"},  // three boards with one core
 };
 
 TEST(ShippedNames, DataSetsFindTheirGpu) {

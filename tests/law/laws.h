@@ -97,7 +97,9 @@ inline void count_branches(const kernel::Program& program, bound::Lanes lanes, s
       count_branches(op.bodies[0], lanes, warp, times * static_cast<double>(op.count), sum);
     }
     if (op.kind != kernel::OpKind::Diverge) { continue; }
-    if (op.diverge_by == kernel::DivergeBy::Portion) { continue; }  // a uniform choice
+    if (op.diverge_by == kernel::DivergeBy::Portion || op.diverge_by == kernel::DivergeBy::Rank) {
+      continue;  // a uniform choice
+    }
     const std::size_t ways = op.bodies.size();
     if (op.diverge_by == kernel::DivergeBy::Warp) {
       count_branches(op.bodies[bound::way_of_warp(warp, ways)], lanes, warp, times, sum);

@@ -48,6 +48,9 @@ TEST(Gemm, LaunchesInEveryForm) {
            {{{"roles", "none"}, {"epilogue", "direct"}}, {{"tile", {64, 8}}}},
            {{{"mainloop", "cp_async"}}, {{"tile", {256, 128}}}},
            {{{"mainloop", "cp_async"}, {"dtype", "fp8"}}, {{"tile", {64, 32, 128}}}},
+           {{{"epilogue", "scalar"}, {"out", "fp32"}}, {{"tile", {192, 64}}}},
+           {{{"d_layout", "nm"}, {"arrivals", "thread"}}, {{"tile", {128, 256}}, {"cluster", {1}}}},
+           {{{"mainloop", "cp_async"}, {"schedule", "stream-k"}}, {{"tile", {128, 128, 32}}}},
            {{{"mainloop", "sync"}}, {{"tile", {128, 128, 32}}}}}) {
     for (const kernel::Kernel& k : made(kShape, words, lists)) {
       const auto fit = occupancy::occupy(gpu, occupancy::launch_of(k));
@@ -63,6 +66,47 @@ TEST(Gemm, LaunchesInEveryForm) {
       EXPECT_EQ(k.flops, 2.0 * 512 * 1024 * 1024);
     }
   }
+}
+
+const Words kAlongK{{"b_layout", "nk"}};
+
+std::int64_t columns_of_wgmma(const kernel::Program& p) {
+  for (const kernel::Op& op : p) {
+    if (op.kind == kernel::OpKind::Wgmma) { return op.tensor.n; }
+    for (const kernel::Program& body : op.bodies) {
+      if (const auto n = columns_of_wgmma(body); n > 0) { return n; }
+    }
+  }
+  return 0;
+}
+
+TEST(Gemm, FewRowsTakeTheSideOfTheColumns) {
+  const Numbers few{{"m", 5}, {"n", 4096}, {"k", 4096}};
+  const kernel::Kernel k = made(few, kAlongK).front();
+  EXPECT_THAT(k.note, HasSubstr("of the transpose"));
+  EXPECT_EQ(columns_of_wgmma(k.roles.back().program), 8);
+  EXPECT_EQ(k.arrays[0].bytes.count(), 4096 * 4096 * 2);  // the weights are on the left
+  EXPECT_EQ(k.arrays[1].bytes.count(), 5 * 4096 * 2);
+  EXPECT_EQ(k.arrays[2].bytes.count(), 5 * 4096 * 2);
+  // [k, n] weights cannot be a left operand
+  EXPECT_GE(
+      columns_of_wgmma(made({{"m", 8}, {"n", 4096}, {"k", 4096}}).front().roles.back().program), 8);
+  EXPECT_THAT(made({{"m", 8}, {"n", 4096}, {"k", 4096}}).front().note,
+              ::testing::Not(HasSubstr("of the transpose")));
+}
+
+TEST(Gemm, SeveralWavesOfAChosenTileArePersistent) {
+  const Numbers large{{"m", 8192}, {"n", 8192}, {"k", 512}};
+  EXPECT_TRUE(made(large).front().shares);
+  EXPECT_FALSE(made(large, {{"schedule", "data-parallel"}}).front().shares);
+  EXPECT_FALSE(made(large, {}, {{"tile", {128, 256}}}).front().shares);
+  EXPECT_FALSE(made({{"m", 512}, {"n", 512}, {"k", 512}}).front().shares);
+}
+
+TEST(Gemm, LongSumsOfFewTilesAreSplit) {
+  const auto kernels = made({{"m", 64}, {"n", 256}, {"k", 32768}}, kAlongK);
+  ASSERT_THAT(kernels, SizeIs(2));
+  EXPECT_EQ(kernels[1].name, "reduce");
 }
 
 // Every box of the grid's blocks (or of its tiles), and how often it covers each byte of its array.
@@ -108,6 +152,84 @@ void expect_all(const std::vector<int>& times, int wanted) {
   EXPECT_TRUE(std::all_of(times.begin(), times.end(), [&](int t) { return t == wanted; }));
 }
 
+// A tile that is wider than a wgmma is multiplied in two parts, whose columns of B are boxes each.
+TEST(Gemm, WideTilesAreMultipliedInParts) {
+  const auto k = made({{"m", 256}, {"n", 640}, {"k", 256}, {"stages", 3}},
+                      {{"b_layout", "nk"}, {"schedule", "persistent"}, {"epilogue", "direct"}},
+                      {{"tile", {128, 320}}, {"cluster", {1, 2}}})
+                     .front();
+  const auto times = covered(k);
+  expect_all(times.at(0), 2);
+  expect_all(times.at(1), 2);
+  EXPECT_EQ(k.mbarriers.front().stages, 3);
+}
+
+// How often the stores of registers cover each byte of D.
+std::vector<int> stored(const kernel::Kernel& k) {
+  std::vector<int> times(static_cast<std::size_t>(k.arrays[2].bytes.count()));
+  const kernel::Role& role = k.roles.back();
+  for (std::int64_t block = 0; block < kernel::volume(k.grid); ++block) {
+    const std::int64_t x = block % k.grid[0], y = block / k.grid[0] % k.grid[1],
+                       z = block / (k.grid[0] * k.grid[1]);
+    for (const kernel::Op& op : role.program) {
+      if (op.kind != kernel::OpKind::Store) { continue; }
+      const kernel::Strides& s = op.access.strides;
+      for (std::int64_t n = 0; n < role.warps * op.count; ++n) {
+        const std::int64_t at = op.access.offset + x * s.block_x + y * s.block_y + z * s.block_z +
+                                n / op.count * s.warp + n % op.count * s.count;
+        for (const std::int64_t lane : op.access.offsets) {
+          for (int b = 0; b < op.access.width; ++b) {
+            ++times.at(static_cast<std::size_t>(at + lane + b));
+          }
+        }
+      }
+    }
+  }
+  return times;
+}
+
+TEST(Gemm, RegistersAreStoredOnce) {
+  const Numbers shape{{"m", 256}, {"n", 512}, {"k", 256}};
+  for (const Words& words : std::vector<Words>{{{"epilogue", "direct"}},
+                                               {{"epilogue", "scalar"}},
+                                               {{"epilogue", "scalar"}, {"out", "fp32"}},
+                                               {{"epilogue", "scalar"}, {"d_layout", "nm"}},
+                                               {{"mainloop", "cp_async"}, {"d_layout", "nm"}}}) {
+    expect_all(stored(made(shape, words, {{"tile", {128, 64}}, {"cluster", {1}}}).front()), 1);
+  }
+}
+
+TEST(Gemm, RefusesWaysThatDoNotGoTogether) {
+  const Lists tile{{"tile", {128, 128}}};
+  const auto with = [](const char* key, std::int64_t value) {
+    Numbers numbers = kShape;
+    numbers[key] = value;
+    return numbers;
+  };
+  EXPECT_THAT(mistake(kShape, {{"epilogue", "direct"}, {"d_layout", "nm"}}, tile),
+              HasSubstr("epilogue is direct; a lane's neighbouring sums"));
+  EXPECT_THAT(mistake(with("warps", 6), {}, tile), HasSubstr("warps is 6; wgmma takes warpgroups"));
+  EXPECT_THAT(mistake(with("warps", 6), {{"mainloop", "cp_async"}}, tile),
+              HasSubstr("warps is 6; a grid of warps needs"));
+  EXPECT_THAT(mistake(with("under_way", 1), {{"roles", "none"}}, tile),
+              HasSubstr("under_way is 1"));
+  EXPECT_THAT(mistake(with("swizzle", 0), {}, tile), HasSubstr("swizzle is false"));
+  EXPECT_THAT(mistake(with("read_ahead", 0), {}, tile), HasSubstr("read_ahead is false"));
+  EXPECT_THAT(mistake(with("blocks", 64), {}, tile), HasSubstr("blocks is 64; only schedule"));
+  EXPECT_THAT(mistake(kShape, {{"mainloop", "cp_async"}, {"arrivals", "thread"}}, tile),
+              HasSubstr("arrivals is thread; only the TMA mainloop"));
+  EXPECT_THAT(mistake(kShape, {{"arrivals", "thread"}}, {{"tile", {128, 128}}, {"cluster", {2}}}),
+              HasSubstr("arrivals is thread; a stage that a cluster shares"));
+  EXPECT_EQ(made(with("registers", 168), {}, tile).front().registers, 168);
+  Numbers places = with("blocks", 3);
+  places["group"] = 8;
+  EXPECT_EQ(kernel::volume(
+                made(places, {{"schedule", "persistent"}}, {{"tile", {128, 128}}, {"cluster", {1}}})
+                    .front()
+                    .grid),
+            3);
+}
+
 // A is read once per column of tiles, B once per row, D written once.
 TEST(Gemm, BoxesCoverTheMatrices) {
   const Numbers shape{{"m", 256}, {"n", 512}, {"k", 256}};
@@ -117,6 +239,7 @@ TEST(Gemm, BoxesCoverTheMatrices) {
            {{{"schedule", "persistent"}}, {{"tile", {128, 128}}}},
            {{{"schedule", "stream-k"}}, {{"tile", {128, 128}}}},
            {{{"roles", "none"}}, {{"tile", {128, 128}}}},
+           {{{"d_layout", "nm"}}, {{"tile", {128, 128}}, {"cluster", {1}}}},
            {{{"dtype", "fp8"}}, {{"tile", {128, 128}}}}}) {
     for (const std::int64_t group : {1, 2, 4}) {
       Numbers numbers = shape;
@@ -134,65 +257,11 @@ TEST(Gemm, BoxesCoverTheMatrices) {
   }
 }
 
-// Every step of every tile falls to one cluster, and no share is a step larger than another.
-TEST(Gemm, SharesCoverEveryStepOnce) {
-  for (const bool contiguous : {false, true}) {
-    for (const auto& [grid, cluster, tiles] :
-         {std::tuple{kernel::Dim3{132, 1, 1}, kernel::Dim3{2, 1, 1}, kernel::Dim3{28, 5, 1}},
-          {kernel::Dim3{7, 1, 1}, kernel::Dim3{1, 1, 1}, kernel::Dim3{3, 4, 5}},
-          {kernel::Dim3{16, 2, 1}, kernel::Dim3{2, 2, 1}, kernel::Dim3{4, 2, 3}},
-          {kernel::Dim3{24, 1, 1}, kernel::Dim3{1, 1, 1}, kernel::Dim3{5, 1, 1}}}) {
-      kernel::Kernel k;
-      k.grid = grid;
-      k.cluster = cluster;
-      k.shares = kernel::Shares{tiles, 13, contiguous};
-      std::map<kernel::Dim3, std::vector<int>> done;
-      std::int64_t most = 0, least = 1 << 30, portions = 0, finished = 0;
-      for (std::int64_t c = 0; c < kernel::clusters_of(k); ++c) {
-        std::int64_t steps = 0;
-        for (std::int64_t n = 0; n < kernel::portions_of(k, c); ++n) {
-          const auto p = kernel::portion_of(k, c, n);
-          auto& times = done[p.tile];
-          times.resize(13);
-          for (std::int64_t s = p.first; s < p.last; ++s) { ++times[static_cast<std::size_t>(s)]; }
-          steps += p.last - p.first;
-          ++portions;
-          finished += way_of(p, *k.shares) != kernel::PortionWay::Early ? 1 : 0;
-          for (std::size_t a = 0; a < 3; ++a) { EXPECT_EQ(p.tile[a] % cluster[a], 0); }
-        }
-        most = std::max(most, steps);
-        least = std::min(least, steps);
-      }
-      EXPECT_THAT(done, SizeIs(kernel::tile_groups_of(k)));
-      for (const auto& [tile, times] : done) { expect_all(times, 1); }
-      EXPECT_LE(most - least, contiguous ? 1 : 13);
-      const auto count = kernel::count_portions(k);
-      EXPECT_EQ(count.portions, portions);
-      EXPECT_EQ(count.whole + count.last, finished);
-      EXPECT_EQ(finished, kernel::tile_groups_of(k));
-    }
-  }
-}
-
-// What others continue is done before a cluster's own last steps.
-TEST(Gemm, ContiguousSharesBeginWithWhatOthersContinue) {
-  kernel::Kernel k;
-  k.grid = {8, 1, 1};
-  k.shares = kernel::Shares{{12, 1, 1}, 10, true};
-  const auto first = kernel::portion_of(k, 1, 0), second = kernel::portion_of(k, 1, 1);
-  EXPECT_EQ(first.tile[0], 2);
-  EXPECT_EQ(first.last, 10);
-  EXPECT_EQ(second.tile[0], 1);
-  EXPECT_EQ(second.first, 5);
-  EXPECT_EQ(kernel::portion_of(k, 0, 0).tile[0], 1);
-  EXPECT_EQ(kernel::portion_of(k, 0, 0).last, 5);
-}
-
 TEST(Gemm, ChoosesLargeTilesForManyRowsAndNarrowOnesForFew) {
   const auto large = made({{"m", 8192}, {"n", 8192}, {"k", 8192}}).front();
-  EXPECT_EQ(*large.accumulators, 128 * 256);
+  EXPECT_EQ(*large.accumulators, 256 * 160);
   EXPECT_THAT(large.note, HasSubstr("chosen by waves x tile time"));
-  EXPECT_THAT(large.note, HasSubstr("4 stages"));
+  EXPECT_THAT(large.note, HasSubstr("3 stages"));
   EXPECT_EQ(kernel::volume(large.cluster), 2);
   const auto few = made({{"m", 16}, {"n", 4096}, {"k", 4096}}).front();
   EXPECT_LE(*few.accumulators, 64 * 128);
@@ -204,7 +273,7 @@ TEST(Gemm, SplitsKWhereTilesAreFew) {
   const Numbers shape{{"m", 512}, {"n", 512}, {"k", 16384}};
   const auto split = made(shape);
   ASSERT_THAT(split, SizeIs(2));
-  EXPECT_THAT(split[0].note, HasSubstr("K in 8 parts"));
+  EXPECT_THAT(split[0].note, HasSubstr("K in 16 parts"));
   EXPECT_THAT(made({{"m", 8192}, {"n", 8192}, {"k", 16384}}), SizeIs(1));
   EXPECT_THAT(made(shape, {}, {{"tile", {128, 128}}}), SizeIs(1));  // the tile is the scenario's
   EXPECT_THAT(made(shape, {{"schedule", "persistent"}}), SizeIs(1));
@@ -241,8 +310,16 @@ TEST(Gemm, SplitsAreSummedByAKernelOfTheirOwn) {
 
 TEST(Gemm, RefusesTiles) {
   EXPECT_THAT(mistake(kShape, {}, {{"tile", {96, 128}}}),
-              HasSubstr("tile is 96x128x64; the first number must be 64, 128 or 256"));
-  EXPECT_THAT(mistake(kShape, {}, {{"tile", {128, 100}}}), HasSubstr("a multiple of 8 up to 256"));
+              HasSubstr("tile is 96x128x64; the first number must be 64, 128, 192 or 256"));
+  EXPECT_THAT(mistake(kShape, {}, {{"tile", {128, 100}}}), HasSubstr("a multiple of 8"));
+  EXPECT_THAT(mistake(kShape, {}, {{"tile", {128, 328}}}), HasSubstr("a multiple of 16"));
+  Numbers one = kShape;
+  one["warps"] = 8;
+  EXPECT_THAT(mistake(one, {}, {{"tile", {192, 64}}}),
+              HasSubstr("tile is 192x64x64; 2 warpgroups do not divide its blocks of 64 rows"));
+  one["warps"] = 32;
+  EXPECT_THAT(mistake(one, {{"mainloop", "cp_async"}}, {{"tile", {64, 32, 32}}}),
+              HasSubstr("32 warps do not find 16 x 8 of it each"));
   EXPECT_THAT(mistake(kShape, {}, {{"tile", {256, 256}}}), HasSubstr("would hold 256 sums"));
   EXPECT_THAT(mistake(kShape, {}, {{"tile", {128, 128, 40}}}),
               HasSubstr("the third number must be a multiple of 16 up to 128"));

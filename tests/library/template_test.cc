@@ -66,7 +66,7 @@ TEST(Templates, MakeKernelsThatTheGpuCanLaunch) {
         made("norm", {{"rows", 4}, {"cols", 4096}, {"fused", 0}}),
         made("rope", {{"tokens", 1}, {"q_heads", 32}, {"kv_heads", 8}}),
         made("attention", {{"q_heads", 32}, {"kv_heads", 8}, {"kv_len", 2048}},
-             {{"mode", "decode"}}),
+             {{"mode", "decode"}, {"kernel", "vector"}}),
         made("sampling", {{"vocab", 32000}}), made("empty", {}),
         made("transpose", {{"rows", 64}, {"cols", 96}})}) {
     for (const kernel::Kernel& k : kernels) {
@@ -239,10 +239,10 @@ TEST(Rope, RotatesInPlaceAndFillsTheCache) {
   }
 }
 
-TEST(Attention, ReadsTheCacheOnceForAllQueryHeadsOfAGroup) {
+TEST(VectorAttention, ReadsTheCacheOnceForAllQueryHeadsOfAGroup) {
   for (const std::int64_t length : {256, 512, 2048}) {
     const auto kernels = made("attention", {{"q_heads", 32}, {"kv_heads", 8}, {"kv_len", length}},
-                              {{"mode", "decode"}});
+                              {{"mode", "decode"}, {"kernel", "vector"}});
     ASSERT_THAT(kernels, SizeIs(2));
     const Touched t = walk(kernels[0]);
     EXPECT_THAT(t.faults, IsEmpty());
@@ -254,12 +254,12 @@ TEST(Attention, ReadsTheCacheOnceForAllQueryHeadsOfAGroup) {
   }
 }
 
-TEST(Attention, CoversOtherHeadShapes) {
+TEST(VectorAttention, CoversOtherHeadShapes) {
   for (const auto& [q, kv, dim] :
        {std::tuple{8, 8, 128}, {16, 4, 64}, {64, 8, 128}, {8, 2, 256}, {8, 8, 64}}) {
     for (const kernel::Kernel& k :
          made("attention", {{"q_heads", q}, {"kv_heads", kv}, {"head_dim", dim}, {"kv_len", 1024}},
-              {{"mode", "decode"}})) {
+              {{"mode", "decode"}, {"kernel", "vector"}})) {
       const Touched t = walk(k);
       EXPECT_THAT(t.faults, IsEmpty()) << q << ' ' << kv << ' ' << dim;
       EXPECT_EQ(t.bytes_written(), k.compulsory_write->count())
@@ -270,22 +270,14 @@ TEST(Attention, CoversOtherHeadShapes) {
   }
 }
 
-TEST(Attention, FillsTheSmsAndNeedsNoMergeWhenTheBatchDoes) {
+TEST(VectorAttention, FillsTheSmsAndNeedsNoMergeWhenTheBatchDoes) {
   const auto one = made("attention", {{"q_heads", 32}, {"kv_heads", 8}, {"kv_len", 2048}},
-                        {{"mode", "decode"}});
+                        {{"mode", "decode"}, {"kernel", "vector"}});
   EXPECT_EQ(kernel::volume(one[0].grid), 256);
   const auto many = made("attention",
                          {{"batch", 64}, {"q_heads", 32}, {"kv_heads", 8}, {"kv_len", 128}},
-                         {{"mode", "decode"}});
+                         {{"mode", "decode"}, {"kernel", "vector"}});
   EXPECT_THAT(many, SizeIs(1));
-}
-
-TEST(Attention, PrefillIsRefusedAndHeadsMustDivide) {
-  EXPECT_THAT(mistake("attention", {{"q_heads", 32}, {"kv_heads", 8}}, {{"mode", "prefill"}}),
-              HasSubstr("not built yet; allowed: decode"));
-  EXPECT_THAT(mistake("attention", {{"q_heads", 30}, {"kv_heads", 8}, {"kv_len", 64}},
-                      {{"mode", "decode"}}),
-              HasSubstr("q_heads is 30; a multiple of the 8 KV heads"));
 }
 
 TEST(Sampling, ReadsAllLogits) {

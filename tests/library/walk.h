@@ -113,7 +113,7 @@ class Walker {
         base += s.loop[l] * (l < at_.trips.size() ? at_.trips[l] : 0);
       }
       for (int lane = 0; lane < (a.lanes == 0 ? warp_size_ : a.lanes); ++lane) {
-        const std::int64_t address = (base + lane * lane_distance(a)) % array.bytes.count();
+        const std::int64_t address = (base + place_of(a, lane)) % array.bytes.count();
         if (address % a.width != 0) { fault(array.name, "misaligned", address); }
         if (address + a.width > array.bytes.count()) { fault(array.name, "wraps", address); }
         for (int b = 0; b < a.width && address + b < array.bytes.count(); ++b) {
@@ -146,9 +146,10 @@ class Walker {
     }
   }
 
-  static std::int64_t lane_distance(const kernel::MemoryAccess& a) {
+  static std::int64_t place_of(const kernel::MemoryAccess& a, int lane) {
     if (a.pattern == kernel::Pattern::Broadcast) { return 0; }
-    return a.pattern == kernel::Pattern::Strided ? a.stride : a.width;
+    if (a.pattern == kernel::Pattern::Listed) { return a.offsets[static_cast<std::size_t>(lane)]; }
+    return lane * (a.pattern == kernel::Pattern::Strided ? a.stride : a.width);
   }
 
   void fault(const std::string& array, const char* what, std::int64_t address) {

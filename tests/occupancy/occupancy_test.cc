@@ -56,6 +56,33 @@ TEST(Occupancy, TheReservePerBlockCounts) {
   EXPECT_EQ(blocks(227_KiB), 1);
 }
 
+// 512 columns of tensor memory: two blocks that hold 256, whatever their registers.
+TEST(Occupancy, TensorMemoryLimits) {
+  const Launch l{.block = 192, .registers = 80, .shared_memory = 32_KiB, .tmem_columns = 256};
+  const auto o = occupy(specs::b200(), l);
+  EXPECT_EQ(o.limits.tmem, 2);
+  EXPECT_EQ(o.blocks_per_sm, 2);
+  EXPECT_EQ(o.limiters, Names{"tmem"});
+  EXPECT_NE(o.reason.find("limited by tmem: a block takes 256 of 512 columns of tensor memory"),
+            std::string::npos)
+      << o.reason;
+  EXPECT_FALSE(occupy(specs::b200(), {.block = 192, .registers = 104}).limits.tmem);
+}
+
+TEST(Occupancy, TensorMemoryIsHandedOutInPowersOfTwo) {
+  const auto reason = [](std::int64_t columns) {
+    return occupy(specs::b200(), {.block = 128, .registers = 32, .tmem_columns = columns}).reason;
+  };
+  for (const std::int64_t columns : {16, 48, 1024}) {
+    EXPECT_EQ(reason(columns), "tmem: " + std::to_string(columns) +
+                                   " columns per block; allowed are powers of two from 32 to 512");
+  }
+  const auto o = occupy(specs::h100(), {.block = 128, .registers = 32, .tmem_columns = 64});
+  EXPECT_FALSE(o.launchable);
+  EXPECT_EQ(o.limiters, Names{"tmem"});
+  EXPECT_EQ(o.reason, "tmem: sm_90 has no tensor memory");
+}
+
 TEST(Occupancy, SharedMemoryAboveTheBlockLimitIsRefused) {
   const auto o = occupy(specs::h100(), {.block = 128, .registers = 32, .shared_memory = 228_KiB});
   EXPECT_FALSE(o.launchable);

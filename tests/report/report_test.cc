@@ -253,6 +253,7 @@ TEST(Diagnose, OtherMechanismsByName) {
   EXPECT_EQ(binds(scattered), "coalescing");
   auto divergent = k;
   divergent.active_lanes_pct = 3.125;
+  divergent.issue_slot_pct = 30;
   EXPECT_EQ(binds(divergent), "divergence");
   auto tail = k;
   tail.waves = 2;

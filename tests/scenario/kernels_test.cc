@@ -83,6 +83,15 @@ TEST(Kernels, PatternsWithTheirOwnKeys) {
   EXPECT_EQ(p[3].access.pattern, Pattern::Broadcast);
 }
 
+TEST(Kernels, TripsMayFollowTheBlockIndex) {
+  const auto p = program(
+      "[{repeat: {most: 9, offset: 17, block: [0, -4], divisor: 2, least: 1}, body: [{fp32: 1}]}]");
+  ASSERT_EQ(p.size(), 1U);
+  EXPECT_EQ(p[0].over, kernel::Over::Index);
+  EXPECT_EQ(p[0].count, 9);
+  EXPECT_EQ(p[0].trips, (kernel::Trips{17, 0, -4, 0, 2, 1}));
+}
+
 TEST(Kernels, StridesFollowTheEnclosingLoops) {
   const auto p = program(
       "[{repeat: 4, body: [{repeat: 2, body: [{load: {array: x, width: 4 B, "

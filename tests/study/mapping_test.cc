@@ -43,13 +43,13 @@ TEST(Mapping, SaysWhatIsMissingUnknownOrContradictory) {
             "bytes_per_thread=16, but the other parameters give 8");
   EXPECT_THAT(stream_reason(kInit, "latency"), HasSubstr("metric 'latency'"));
   EXPECT_EQ(stream_reason(kInit, "bandwidth", "furlongs"),
-            "unit 'furlongs': this figure is given in TB/s, GB/s, B/clk, B/clk/SM");
+            "unit 'furlongs': this figure is given in TB/s, GB/s, B/clk, B/clk/SM, B/clk/SM total");
 }
 
 TEST(Mapping, UnknownKindsAndThoseWithoutAProtocolAreSkipped) {
   EXPECT_EQ(reason(row("H200", "stream_bw_vs_ocupancy", "", "m", "us")),
             "kind 'stream_bw_vs_ocupancy' has no protocol; did you mean 'stream_bw_vs_occupancy'?");
-  EXPECT_THAT(reason(row("H200", "umma_latency", "", "m", "us")), HasSubstr("tensor"));
+  EXPECT_THAT(reason(row("H200", "llm_decode", "", "m", "us")), HasSubstr("whole models"));
 }
 
 TEST(Mapping, GpusMatchByNameAliasAndBrackets) {

@@ -158,16 +158,6 @@ TEST(Protocol, ElementwiseReadsAndWritesItsTensors) {
   EXPECT_EQ(r.counters().useful_store_bytes, r.launches() * 4096 * 1024 * 4);
 }
 
-TEST(Protocol, AnEagerNormHasEightKernelsOnAClearedL2) {
-  const std::string params =
-      "op=rms_norm;impl=huggingface;mode=forward;H=1024;"
-      "cfg=M: 64 dtype: torch.bfloat16 eps: 1e-06";
-  const Ran r = ran("a100-sxm-80gb", "norm_or_elementwise", params, "time", "us");
-  EXPECT_EQ(r.happened.log.launches.size(), 8U);
-  EXPECT_EQ(r.plan.scenario.initial_l2, scenario::InitialL2::Dirty);
-  EXPECT_EQ(r.happened.kernels.front().counters.useful_load_bytes, 64 * 1024 * 2);
-}
-
 TEST(Protocol, LevelsReachTheirPorts) {
   const Ran shared = ran("a100-sxm-80gb", "smem_throughput", "", "throughput", "B/clk/SM");
   EXPECT_NEAR(shared.figure("B/clk/SM"), 128, 3);

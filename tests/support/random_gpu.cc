@@ -89,6 +89,7 @@ void set_launch(gpu::GpuSpec& g, Dice& dice) {
   g.launch.submit = ns(dice.between(0, 3000));
   g.launch.stream_gap = ns(dice.between(0, 1500));
   g.launch.graph_gap = ns(dice.between(0, 1000));
+  g.launch.graph_start = ns(dice.between(0, 5000));
   g.launch.block_start = ns(dice.between(0, 300));
   g.launch.block_exit = ns(dice.one_in(4) ? 0 : dice.between(0, 50));
   g.launch.warp_start = ns(dice.between(0, 3));

@@ -83,12 +83,14 @@ inline gpu::GpuSpec h100() {
   g.pipes.int32 = {16, 4_cycles};
   g.pipes.fp64 = {16, 8_cycles};
   g.pipes.sfu = {4, 18_cycles};
+  g.pipes.redux = {4, 12_cycles};
   g.launch.host_launch = 3_us;
   g.launch.host_graph_launch = 5_us;
   g.launch.host_sync = 5_us;
   g.launch.submit = 2_us;
   g.launch.stream_gap = 1_us;
   g.launch.graph_gap = 700_ns;
+  g.launch.graph_start = g.launch.stream_gap;
   g.launch.block_start = 100_ns;
   g.launch.block_exit = 20_ns;
   g.launch.warp_start = 1_ns;
@@ -96,12 +98,59 @@ inline gpu::GpuSpec h100() {
   g.launch.blocks_per_cycle = 0.6;
   g.tensor = {
       .fp16 = 4096, .bf16 = 4096, .tf32 = 2048, .fp8 = 8192, .int8 = 8192, .fp4 = 0, .fp64 = 256};
-  g.mma = {24_cycles, 0.65};
+  g.mma = {24_cycles, 0.65, unit::BytesPerCycle{128'000}, 1};
   g.wgmma = {16_cycles};
   g.tma = {100_cycles, 100_cycles, unit::BytesPerCycle{32'000}, 1, 2, unit::BytesPerCycle{64'000}};
   g.mbarrier = {20_cycles};
   g.cluster = {181_cycles, 203_cycles, 100_cycles};
-  g.power = {700};
+  g.power.limit_watts = 700;
+  return g;
+}
+
+// The same with what its work costs, in round numbers, and how it keeps to its limit.
+inline gpu::GpuSpec h100_with_power() {
+  using namespace unit::literals;
+  gpu::GpuSpec g = h100();
+  g.power.control = {20_ms, 10.0 / 7, 20_us, 15_MHz, 345_MHz};
+  g.power.energy = {
+      .clock = 1980_MHz,
+      .static_watts = 110,
+      .instruction = 100e3,
+      .fp32 = 8e3,
+      .int32 = 6e3,
+      .fp64 = 25e3,
+      .sfu = 30e3,
+      .tensor =
+          {.fp16 = 750, .bf16 = 750, .tf32 = 1500, .fp8 = 400, .int8 = 400, .fp4 = 0, .fp64 = 6000},
+      .shared = 10e3,
+      .l2 = 40e3,
+      .dram = 60e3,
+      .exponent = 1.5,
+      .data = 0.3};
+  return g;
+}
+
+// An H100 with the tensor cores and the tensor memory of a B200.
+inline gpu::GpuSpec b200() {
+  using namespace unit::literals;
+  gpu::GpuSpec g = h100();
+  g.name = "b200-like";
+  g.architecture = "sm_100";
+  g.sm.tmem_columns = 512;
+  g.tensor = {.fp16 = 8192,
+              .bf16 = 8192,
+              .tf32 = 4096,
+              .fp8 = 16384,
+              .int8 = 16384,
+              .fp4 = 32768,
+              .fp64 = 128};
+  g.tcgen05 = {11_cycles,
+               10_cycles,
+               34_cycles,
+               3_cycles,
+               unit::BytesPerCycle{128'000},
+               unit::BytesPerCycle{64'000},
+               30_cycles};
   return g;
 }
 

@@ -38,9 +38,42 @@ namespace wavetail::study {
 // elementwise.cc: pointwise kernels and normalisations of frameworks
 [[nodiscard]] Plan elementwise_plan(Params& params, const gpu::GpuSpec& gpu);
 [[nodiscard]] Plan norm_plan(Params& params, const gpu::GpuSpec& gpu);
+// sgemm.cc: FP32 products
+[[nodiscard]] Plan sgemm_plan(Params& params, const gpu::GpuSpec& gpu);
+// rows.cc: softmax, layernorm and quantisation as frameworks launch them
+[[nodiscard]] Plan softmax_plan(Params& params, const gpu::GpuSpec& gpu);
+[[nodiscard]] Plan layernorm_plan(Params& params, const gpu::GpuSpec& gpu);
+[[nodiscard]] Plan quantize_plan(Params& params, const gpu::GpuSpec& gpu);
+[[nodiscard]] Plan amax_plan(Params& params, const gpu::GpuSpec& gpu);
+// eager.cc: operators called one at a time, timed on the host
+[[nodiscard]] Plan eager_softmax_plan(Params& params, const gpu::GpuSpec& gpu);
+[[nodiscard]] Plan eager_matmul_plan(Params& params, const gpu::GpuSpec& gpu);
+[[nodiscard]] Plan eager_layernorm_plan(Params& params, const gpu::GpuSpec& gpu);
+[[nodiscard]] Plan eager_gelu_plan(Params& params, const gpu::GpuSpec& gpu);
 // arithmetic.cc: operation rates and chains of dependent operations
 [[nodiscard]] Plan op_rate_plan(Params& params, const gpu::GpuSpec& gpu);
 [[nodiscard]] Plan op_chain_plan(Params& params, const gpu::GpuSpec& gpu);
+// tensor.cc, tcgen05.cc: rates and latencies of tensor instructions
+[[nodiscard]] Plan mma_sync_plan(Params& params, const gpu::GpuSpec& gpu);
+[[nodiscard]] Plan wgmma_plan(Params& params, const gpu::GpuSpec& gpu);
+[[nodiscard]] Plan wgmma_sparse_plan(Params& params, const gpu::GpuSpec& gpu);
+[[nodiscard]] Plan si_latency_plan(Params& params, const gpu::GpuSpec& gpu);
+[[nodiscard]] Plan umma_latency_plan(Params& params, const gpu::GpuSpec& gpu);
+[[nodiscard]] Plan umma_interval_plan(Params& params, const gpu::GpuSpec& gpu);
+[[nodiscard]] Plan umma_throughput_plan(Params& params, const gpu::GpuSpec& gpu);
+// pipes.cc: pipes alone and mixed, DPX functions, the core's own figures
+[[nodiscard]] Plan dpx_latency_plan(Params& params, const gpu::GpuSpec& gpu);
+[[nodiscard]] Plan dpx_throughput_plan(Params& params, const gpu::GpuSpec& gpu);
+[[nodiscard]] Plan sm_pipe_mixed_plan(Params& params, const gpu::GpuSpec& gpu);
+[[nodiscard]] Plan core_plan(Params& params, const gpu::GpuSpec& gpu);
+// attention.cc: attention of libraries
+[[nodiscard]] Plan library_prefill_plan(Params& params, const gpu::GpuSpec& gpu);
+[[nodiscard]] Plan library_decode_plan(Params& params, const gpu::GpuSpec& gpu);
+[[nodiscard]] Plan framework_prefill_plan(Params& params, const gpu::GpuSpec& gpu);
+[[nodiscard]] Plan framework_decode_plan(Params& params, const gpu::GpuSpec& gpu);
+// attention_papers.cc: attention kernels alone
+[[nodiscard]] Plan attention_kernel_plan(Params& params, const gpu::GpuSpec& gpu);
+[[nodiscard]] Plan latent_attention_plan(Params& params, const gpu::GpuSpec& gpu);
 // boxes.cc: the TMA from DRAM against bytes under way
 [[nodiscard]] Plan tma_throughput_plan(Params& params, const gpu::GpuSpec& gpu);
 [[nodiscard]] Plan tma_dram_plan(Params& params, const gpu::GpuSpec& gpu);
@@ -58,6 +91,16 @@ namespace wavetail::study {
 [[nodiscard]] Plan dsmem_throughput_plan(Params& params, const gpu::GpuSpec& gpu);
 // partitions.cc: dependent loads of one L2 partition
 [[nodiscard]] Plan partition_latency_plan(Params& params, const gpu::GpuSpec& gpu);
+// power.cc: clocks
+[[nodiscard]] Plan clock_plan(Params& params, const gpu::GpuSpec& gpu);
+[[nodiscard]] Plan memory_clock_plan(Params& params, const gpu::GpuSpec& gpu);
+// gemm.cc: matrix products of libraries
+[[nodiscard]] Plan gemm_plan(Params& params, const gpu::GpuSpec& gpu);
+[[nodiscard]] Plan library_gemm_plan(Params& params, const gpu::GpuSpec& gpu);
+// ladders.cc: matrix products whose kernels are stated
+[[nodiscard]] Plan ladder_plan(Params& params, const gpu::GpuSpec& gpu);
+[[nodiscard]] Plan profile_plan(Params& params, const gpu::GpuSpec& gpu);
+[[nodiscard]] Plan phase_plan(Params& params, const gpu::GpuSpec& gpu);
 // occupancy.cc: launch rules
 [[nodiscard]] Plan occupancy_rule_plan(Params& params, const gpu::GpuSpec& gpu);
 [[nodiscard]] Plan occupancy_case_plan(Params& params, const gpu::GpuSpec& gpu);

@@ -116,6 +116,81 @@ Steady steady(const gpu::GpuSpec& gpu, const LongLoop& loop) {
           per_round};
 }
 
+namespace {
+
+kernel::Kernel stand_in(std::string name, unit::Duration duration) {
+  kernel::Kernel k;
+  k.name = std::move(name);
+  k.duration = duration;
+  return k;
+}
+
+}  // namespace
+
+Steady between_events(const gpu::GpuSpec& gpu, Timed timed) {
+  constexpr double kCleared = 256e6;  // bytes
+  std::vector<kernel::Kernel> kernels{
+      stand_in("clear", unit::Duration{std::llround(
+                            kCleared / static_cast<double>(gpu.hbm.bandwidth.count()) * 1e12)})};
+  kernels.push_back(from_template("copy",
+                                  {.numbers = {{"bytes", gpu.l2.capacity.count() / 2}},
+                                   .words = {{"x", "cleared"}, {"y", "cleared2"}}},
+                                  gpu)
+                        .front());
+  kernels.back().name = "cleared";
+  kernels.push_back(stand_in("event", kEvent));
+  std::vector<int> order{0, 1, 2};
+  const auto append = [&](std::vector<kernel::Kernel>& more, std::string_view name) {
+    for (std::size_t i = 0; i < more.size(); ++i) {
+      more[i].name = fmt::format("{}{}", name, i + 1);
+      order.push_back(static_cast<int>(kernels.size()));
+      kernels.push_back(std::move(more[i]));
+    }
+  };
+  append(timed.kernels, "step");
+  const std::size_t second = order.size();
+  order.push_back(2);
+  append(timed.probes, "probe");
+  scenario::Scenario s = scenario_of(gpu, std::move(kernels), order);
+  s.initial_l2 = scenario::InitialL2::Clean;
+  if (timed.waits > 0) {
+    const auto at = s.timeline.items.begin() + 3 + timed.waits;
+    s.timeline.items.insert(at,
+                            {host::Item{.kind = host::ItemKind::SyncDevice},
+                             host::Item{.kind = host::ItemKind::HostWork, .work = timed.pause}});
+  }
+  const double rest = timed.rest;
+  const auto seconds = [=](const run::Happened& h) {
+    const auto& launches = h.log.launches;
+    const double between = unit::seconds(launches[second].ended - launches[2].ended);
+    return rest == 0 ? between : between + rest * seconds_more(h, second + 2, second + 1);
+  };
+  return {std::move(s), seconds, seconds};
+}
+
+Steady timed_calls(const gpu::GpuSpec& gpu, std::vector<kernel::Kernel> kernels,
+                   unit::Duration call, unit::Duration after) {
+  constexpr std::int64_t kCalls = 4;
+  for (std::size_t k = 0; k < kernels.size(); ++k) {
+    kernels[k].name = fmt::format("step{}", k + 1);
+  }
+  scenario::Scenario s = scenario_of(gpu, std::move(kernels), {});
+  host::Item calls{.kind = host::ItemKind::Repeat, .repeat = kCalls};
+  calls.body.push_back({.kind = host::ItemKind::HostWork, .work = call});
+  for (std::size_t k = 0; k < s.kernels.size(); ++k) {
+    calls.body.push_back({.kernel = static_cast<int>(k)});
+  }
+  calls.body.push_back({.kind = host::ItemKind::HostWork, .work = after});
+  calls.body.push_back({.kind = host::ItemKind::SyncDevice});
+  const std::size_t spans_per_call = calls.body.size();
+  s.timeline.items = {std::move(calls)};
+  const auto seconds = [=](const run::Happened& h) {
+    const auto& spans = h.log.spans;
+    return unit::seconds(spans.back().end - spans[spans.size() - spans_per_call].start);
+  };
+  return {std::move(s), seconds, seconds};
+}
+
 std::int64_t wave_of(const kernel::Kernel& kernel, const gpu::GpuSpec& gpu) {
   const auto fit = occupancy::occupy(gpu, occupancy::launch_of(kernel));
   if (!fit.launchable) {

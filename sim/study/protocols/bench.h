@@ -74,6 +74,47 @@ struct LongLoop {
 // Blocks of `kernel` that all SMs hold at once; Unmapped if it does not fit at all.
 [[nodiscard]] std::int64_t wave_of(const kernel::Kernel& kernel, const gpu::GpuSpec& gpu);
 
+// Time of a load from shared memory whose address comes from the one before (latency.cc).
+[[nodiscard]] Plan shared_latency(const gpu::GpuSpec& gpu);
+
+// Shuffles (SHFL) and reductions over a warp (REDUX) on every SM, if `test` names one (pipes.cc).
+[[nodiscard]] std::optional<Plan> warp_exchange_plan(const std::string& test, std::int64_t block,
+                                                     const gpu::GpuSpec& gpu);
+
+// Kernels between two events of a stream, behind a buffer that is cleared on the device
+// (triton.testing.do_bench). While the device clears, the host runs ahead. A copy of L2's size
+// stands for the end of the clearing: it leaves every second line dirty, as the rows of Liger want
+// it (docs/deviations.md, cleared-l2). An event is a launch of no work that takes kEvent; time
+// counts from the end of one to the end of the other. `waits`: the host synchronises behind that
+// many of the kernels and goes on with `pause` of work.
+inline constexpr unit::Duration kEvent{2'200'000};  // chosen on a sample of Liger's rows
+
+struct Timed {
+  std::vector<kernel::Kernel> kernels = {};
+  std::int64_t waits = 0;
+  unit::Duration pause = {};
+  // Where one of the kernels is too long and only its first waves are among them: a shorter and a
+  // longer run of it, made behind the second event, whose difference counts `rest` times more.
+  std::vector<kernel::Kernel> probes = {};
+  double rest = 0;
+};
+
+[[nodiscard]] Steady between_events(const gpu::GpuSpec& gpu, Timed timed);
+
+// Host time of an eager framework's call beside the launches, in Python and its dispatcher, until
+// the first launch: of an operator; of a library product, which looks for an algorithm too; of a
+// function behind a compiler's guards (torch.compile, a Triton launcher), which takes
+// kCompiledReturn more behind the launch; of every buffer that it returns beside the first. Chosen
+// on the shortest calls among LLMCompass' rows (A100), with the GPU file's costs of launch,
+// submission and synchronisation; nothing was held out.
+inline constexpr unit::Duration kOperatorCall{3'300'000}, kProductCall{17'500'000},
+    kCompiledCall{35'000'000}, kCompiledReturn{6'000'000}, kBuffer{2'300'000};
+
+// A framework's call, timed on the host: from its beginning to the end of a synchronisation behind
+// it, repeated until caches have settled. `after`: host work between launch and synchronisation.
+[[nodiscard]] Steady timed_calls(const gpu::GpuSpec& gpu, std::vector<kernel::Kernel> kernels,
+                                 unit::Duration call, unit::Duration after = {});
+
 // A template of the library with its parameters; Unmapped with the library's reason where it cannot
 // state the shape.
 [[nodiscard]] std::vector<kernel::Kernel> from_template(std::string_view name,

@@ -49,26 +49,6 @@ Plan time_per_load(std::int64_t bytes, std::int64_t operations, const gpu::GpuSp
           [=](const run::Happened& h) { return (seconds_of(h, 2) - seconds_of(h, 1)) / loads; }};
 }
 
-// The same for shared memory.
-Plan shared_latency(const gpu::GpuSpec& gpu) {
-  const auto chase = [&](std::int64_t loads) {
-    library::Listing code, body;
-    code.prologue(1);
-    body.shared_load({.width = 4, .lanes = 1}, 1);
-    body.wait_shared(0);
-    code.repeat(loads, std::move(body));
-    kernel::Kernel k = library::plain_kernel(gpu, {1, 1, 1}, gpu.sm.warp_size, 16, std::move(code));
-    k.shared_memory = unit::Bytes{kKiB};
-    return k;
-  };
-  std::vector<kernel::Kernel> kernels{chase(kLeastLoads), chase(2 * kLeastLoads)};
-  kernels[0].name = "short";
-  kernels[1].name = "long";
-  return {scenario_of(gpu, std::move(kernels), {0, 1}), Quantity::Time, [](const run::Happened& h) {
-            return (seconds_of(h, 1) - seconds_of(h, 0)) / kLeastLoads;
-          }};
-}
-
 constexpr std::int64_t kJump = 97;  // lines from one access to the next
 
 // A chain of 16 B accesses through all `lines` of a set, by loads or by bulk copies, after each of
@@ -114,6 +94,25 @@ Plan time_per_copy(std::int64_t bytes, const gpu::GpuSpec& gpu) {
 }
 
 }  // namespace
+
+Plan shared_latency(const gpu::GpuSpec& gpu) {
+  const auto chase = [&](std::int64_t loads) {
+    library::Listing code, body;
+    code.prologue(1);
+    body.shared_load({.width = 4, .lanes = 1}, 1);
+    body.wait_shared(0);
+    code.repeat(loads, std::move(body));
+    kernel::Kernel k = library::plain_kernel(gpu, {1, 1, 1}, gpu.sm.warp_size, 16, std::move(code));
+    k.shared_memory = unit::Bytes{kKiB};
+    return k;
+  };
+  std::vector<kernel::Kernel> kernels{chase(kLeastLoads), chase(2 * kLeastLoads)};
+  kernels[0].name = "short";
+  kernels[1].name = "long";
+  return {scenario_of(gpu, std::move(kernels), {0, 1}), Quantity::Time, [](const run::Happened& h) {
+            return (seconds_of(h, 1) - seconds_of(h, 0)) / kLeastLoads;
+          }};
+}
 
 Plan tma_extra_plan(Params& params, const gpu::GpuSpec& gpu) {
   params.metric_is({"latency"});

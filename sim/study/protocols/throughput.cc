@@ -108,6 +108,7 @@ Plan sm_pipe_plan(Params& params, const gpu::GpuSpec& gpu) {
   params.must_be("blocks_per_sm", "1");
   if (test.starts_with("SMEM read")) { return shared_rate(gpu, block, false, 16); }
   if (test.starts_with("SMEM write")) { return shared_rate(gpu, block, true, 16); }
+  if (auto plan = warp_exchange_plan(test, block, gpu)) { return *std::move(plan); }
   throw Unmapped(fmt::format("case={}: programs have no such instruction", test));
 }
 

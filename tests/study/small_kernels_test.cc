@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+// Protocols of the small kernels of language models and of FP32 products: which launches a row
+// becomes, and what they move.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "study/rows.h"
+
+namespace wavetail::study {
+namespace {
+
+Ran between_events(const std::string& params) {
+  return ran("a100-sxm-80gb", "norm_or_elementwise", params, "time", "us");
+}
+
+// The cleared buffer and its end, an event, the eight kernels of the chain, the second event.
+TEST(SmallKernels, AnEagerNormIsEightKernelsBetweenEvents) {
+  const Ran r = between_events(
+      "op=rms_norm;impl=huggingface;mode=forward;H=1024;"
+      "cfg=M: 64 dtype: torch.bfloat16 eps: 1e-06");
+  EXPECT_EQ(r.happened.log.launches.size(), 12U);
+  EXPECT_EQ(r.happened.kernels[3].counters.useful_load_bytes, 64 * 1024 * 2);
+  const double gaps = 9 * unit::seconds(r.plan.scenario.gpu.launch.stream_gap) * 1e6;
+  EXPECT_GT(r.figure("us"), gaps);
+  EXPECT_LT(r.figure("us"), gaps + 60);
+}
+
+TEST(SmallKernels, AFusedNormTakesLessTimeThanItsChain) {
+  const auto time = [](const char* impl) {
+    return between_events(std::string("op=rms_norm;mode=forward;H=1024;impl=") + impl +
+                          ";cfg=M: 64 dtype: torch.bfloat16 eps: 1e-06")
+        .figure("us");
+  };
+  EXPECT_LT(3 * time("liger"), time("huggingface"));
+}
+
+// Liger waits for the number of targets on the host, between the third and the fourth kernel.
+TEST(SmallKernels, ALossThatCountsItsTargetsWaitsForTheHost) {
+  const Ran r = between_events("op=cross_entropy;impl=liger;mode=forward;V=4096;cfg=B: 1 T: 128");
+  const auto& launches = r.happened.log.launches;
+  ASSERT_EQ(launches.size(), 10U);
+  const double gap = unit::seconds(launches[6].started - launches[5].ended) * 1e6;
+  EXPECT_GT(gap, 35) << "a compiled kernel's call";
+}
+
+TEST(SmallKernels, TheEagerLossGathersAMicrosecondPerRound) {
+  const Ran r = between_events(
+      "op=cross_entropy;impl=huggingface;mode=forward;V=2048;"
+      "cfg=B: 1 T: 640");
+  const auto& launches = r.happened.log.launches;
+  ASSERT_EQ(launches.size(), 6U);
+  const double us = unit::seconds(launches[4].ended - launches[4].started) * 1e6;
+  EXPECT_GT(us, 20 * 0.5);
+  EXPECT_LT(us, 20 * 1.6);
+}
+
+// The kernel's own time comes on top of call, launch, submission and synchronisation.
+TEST(SmallKernels, ACallFromTheHostHasAFloor) {
+  const auto time = [](const char* kind, const char* params) {
+    return ran("a100-sxm-80gb", kind, params, "time", "us").figure("us");
+  };
+  EXPECT_NEAR(time("eager_softmax", "m=64;n=64"), 13, 2);
+  EXPECT_NEAR(time("eager_gelu", "m=4096"), 47.5, 3);
+  EXPECT_NEAR(time("eager_layernorm", "m=64;n=64"), 52.5, 3);
+}
+
+TEST(SmallKernels, AProductIsReadFromItsGrid) {
+  // 12 x 4 tiles of 64 x 32: D is 768 x 128, the 512 lie inside.
+  const Ran r = ran(
+      "a100-pcie-40gb", "gemm_fp32",
+      "b=1;m=768;n=512;k=128;dtype=fp32(no TF32);"
+      "kernel=ampere_sgemm_64x32_sliced1x4_tn;tile=64x32;stages=;grid=12x4x1;block=256",
+      "time", "us");
+  const auto& kernels = r.plan.scenario.kernels.all();
+  EXPECT_EQ(kernel::volume(kernels.back().grid), 48);
+  EXPECT_EQ(kernels.back().block, 256);
+  EXPECT_EQ(kernels.back().arrays[2].bytes.count(), 768 * 128 * 4);
+  EXPECT_GT(r.figure("us"), 0);
+}
+
+// Four waves and a rest: the rest is a launch of its own, the others count four times.
+TEST(SmallKernels, WavesOfAProductFollowEachOther) {
+  const auto time = [](int m) {
+    return ran("a100-pcie-40gb", "gemm_fp32",
+               "m=" + std::to_string(m) + ";n=512;k=256;kernel=x_tn;tile=128x64x8;block=128",
+               "time", "us")
+        .figure("us");
+  };
+  const double two = time(108 * 128 * 2), four = time(108 * 128 * 4);
+  EXPECT_NEAR(four / two, 2, 0.1);
+}
+
+TEST(SmallKernels, TheLadderGetsFasterStepByStep) {
+  const auto rate = [](const char* kernel) {
+    return ran("a6000", "gemm_fp32",
+               std::string("m=1024;n=1024;k=1024;dtype=fp32;kernel=") + kernel, "gflops", "GFLOP/s")
+        .figure("GFLOP/s");
+  };
+  const double naive = rate("1 naive"), shared = rate("3 smem caching"),
+               tiled = rate("6 vectorised");
+  EXPECT_LT(2 * naive, shared);
+  EXPECT_LT(1.5 * shared, tiled);
+}
+
+TEST(SmallKernels, ATensorBeyond32BitsIsHalved) {
+  const Ran r = ran("a100-pcie-40gb", "elementwise_fp32",
+                    "op=mulu;rows=524288;cols=2048;dtype=fp32;grid=1048576x1x1;block=128x1x1",
+                    "time", "us");
+  EXPECT_NEAR(r.figure("us"), 6200, 400);
+}
+
+TEST(SmallKernels, QuantisingAgainFindsItsDataInL2) {
+  const auto time = [](const char* kind, int m) {
+    return ran("h100-sxm", kind, "m=" + std::to_string(m) + ";k=4096", "time", "us").figure("us");
+  };
+  EXPECT_LT(time("elementwise_quantize", 128), 4);
+  EXPECT_GT(time("elementwise_amax_scale", 128), 2 * time("elementwise_quantize", 1));
+}
+
+}  // namespace
+}  // namespace wavetail::study
