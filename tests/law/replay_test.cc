@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <map>
 
-#include "law/shipped.h"
 #include "support/random_gpu.h"
 #include "support/random_scenario.h"
 
@@ -114,21 +113,6 @@ TEST(Replay, KnowsNearFromFarPages) {
         << pages << " pages";
     EXPECT_GT(pair.replayed(), 50);
   }
-}
-
-// Three of the 32 layers.
-TEST(Replay, AgreesOnAFewLayersOfADecodeStep) {
-  scenario::Scenario s = runs_of("decode-step-llama-3.1-8b").front().scenario;
-  for (host::Item& item : s.timeline.items) {
-    if (item.kind == host::ItemKind::Repeat) { item.repeat = 3; }
-  }
-  std::erase_if(s.timeline.items, [&](const host::Item& i) {
-    return i.kind == host::ItemKind::Launch &&
-           s.kernels[static_cast<std::size_t>(i.kernel)].name == "lm_head";
-  });
-  const ReplayPair pair(s);
-  pair.expect_agreement(0.5);
-  EXPECT_GT(pair.replayed(), 9);
 }
 
 }  // namespace
