@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstdlib>
 
+#include "bound/boxes.h"
 #include "bound/cover.h"
 #include "bound/in_place.h"
 #include "bound/shared.h"
@@ -132,16 +133,6 @@ class Counter {
     work_.dense_cycles += n * blocks_ * static_cast<double>(cost.full) / isa::kThousandths * pipes;
   }
 
-  // Of a box, on the average over those that cover the array once: rows beyond it are not moved.
-  [[nodiscard]] double moved_bytes(const kernel::Box& box) const {
-    const auto bytes = static_cast<double>(box.bytes());
-    if (!box.clip) { return bytes; }
-    const auto array = static_cast<double>(
-        kernel_.arrays.at(static_cast<std::size_t>(box.array)).bytes.count());
-    const auto covered = static_cast<double>(box.rows * box.pitch);
-    return bytes * array / (std::ceil(array / covered) * covered);
-  }
-
   void bulk(const Op& op, const Place& place, bool taken) {
     if (taken) { issue(place.times, 1); }
     for (const kernel::Box& box : op.boxes) {
@@ -153,12 +144,12 @@ class Counter {
       BoxWork& w = work_.boxes[index];
       const double n = place.times * blocks_;
       const auto receivers = static_cast<double>(isa::receivers(box, kernel_));
-      const double bytes = moved_bytes(box);
+      const double bytes = moved_bytes(box, kernel_);
       const auto array = static_cast<std::size_t>(box.array);
       w.boxes += n;
-      w.moved_bytes += n * bytes / receivers;
-      w.landed_bytes += w.store ? 0 : n * bytes / (box.split ? receivers : 1);
-      w.engine_cycles += n * bytes / receivers / unit::bytes_per_cycle(gpu_.tma.rate);
+      w.moved_bytes += n * bytes;
+      w.landed_bytes += w.store ? 0 : n * bytes * (box.split ? 1 : receivers);
+      w.engine_cycles += n * bytes / unit::bytes_per_cycle(gpu_.tma.rate);
       w.unique_bytes = unique_bytes(box, kernel_, place.trips,
                                     static_cast<double>(kernel_.arrays.at(array).bytes.count()));
     }

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <cmath>
 
-#include "base/check.h"
 #include "device/energy.h"
 #include "device/machine.h"
 #include "device/pace.h"
@@ -21,8 +20,12 @@ using unit::Time;
 
 namespace {
 
+constexpr std::int64_t kEventsBetweenLooks = 1 << 14;
+
 // Without DRAM that is slower or a limit that is tighter than any, three simulations are enough.
-constexpr int kMostRehearsals = 12;
+// The times of long launches at different clocks differ by chance, too, and more points would
+// follow that.
+constexpr int kMostRehearsals = 12, kMostOfLong = 2, kFirstOfLong = 1;
 
 result::Work work_of_launch(const gpu::GpuSpec& gpu, const Launch& launch) {
   return work_of(gpu, launch.counters, launch.kernel->randomness);
@@ -90,7 +93,7 @@ bool Machine::repeat(Launch& launch) {
   const Hertz clock = clocks_.sm.frequency();
   if (replay_.points(key_).empty()) { return false; }
   if (power_.active()) {
-    repeat_paced(launch);
+    repeat_paced(launch, is_long(launch) ? kMostOfLong : kMostRehearsals);
   } else {
     const auto repeated = replay_.repeat(key_, launch, memory_.l2(), clock);
     launch.ended = wheel_.now() + repeated->duration;
@@ -102,19 +105,19 @@ bool Machine::repeat(Launch& launch) {
 }
 
 // Its time follows the clock, which follows what it spends; both are gone through ahead of the
-// events. Where the clock leaves the simulated ones, the launch is simulated at one more.
-void Machine::repeat_paced(Launch& launch) {
+// events. Where the clock leaves the simulated ones, the launch is simulated at one more, until
+// there are `most` simulations.
+void Machine::repeat_paced(Launch& launch, int most) {
   PowerControl after = power_;
   const result::Work work = work_of(gpu_,
                                     Replay::nearest(replay_.points(key_), power_.clock()).counters,
                                     launch.kernel->randomness);
   Pace paced = pace(after, work, replay_.profile(key_), replay_.points(key_));
-  for (int n = 0; n < kMostRehearsals; ++n) {
+  for (auto n = static_cast<int>(replay_.points(key_).size()); n < most; ++n) {
     const auto missing = missing_clock(replay_.points(key_), paced.lowest, paced.highest);
     if (!missing) { break; }
     const Hertz at = std::clamp(*missing, power_.lowest(), gpu_.clock.sm_max);
-    base::check(rehearse(launch, at),
-                "a launch that has been simulated ends at another clock, too");
+    if (!rehearse(launch, at)) { break; }  // given up
     after = power_;
     paced = pace(after, work, replay_.profile(key_), replay_.points(key_));
   }
@@ -136,13 +139,17 @@ void Machine::finish_at(Launch& launch, Duration drain) {
                    static_cast<std::uint8_t>(Kind::StandInDone), 0, launch.id});
 }
 
+bool Machine::is_long(const Launch& launch) const {
+  return options_.skip_waves > 0 &&
+         (WaveSkip::has_many_waves(launch) || TripSkip::has_long_loops(launch));
+}
+
 // A long launch whose steady waves may be left out is simulated at clocks that are held, and goes
 // on as one that is known. Returns whether it does.
 bool Machine::begin_long(Launch& launch) {
-  const bool skips = power_.active() && options_.skip_waves > 0;
-  if (!skips || !WaveSkip::has_many_waves(launch)) { return false; }
+  if (!power_.active() || !is_long(launch)) { return false; }
   if (!rehearse(launch, clocks_.sm.frequency())) { return false; }
-  repeat_paced(launch);
+  repeat_paced(launch, kFirstOfLong);
   return true;
 }
 
@@ -157,11 +164,17 @@ bool Machine::rehearse(const Launch& launch, Hertz clock) {
   options.replay = false;
   Machine apart(held, wheel, options);
   apart.memory_.l2() = memory_.l2();
+  apart.memory_.l2().land();
   Launch again = launch;
   apart.start(again);
   Event e;
   Time complete;
   while (wheel.pop(e)) {
+    if (wheel.popped() % kEventsBetweenLooks == 0 && options_.give_up &&
+        options_.give_up(events_apart_ + wheel.popped())) {
+      events_apart_ += wheel.popped();
+      return false;
+    }
     if (e.target == Target::Host) {
       complete = wheel.now();
     } else {

@@ -42,6 +42,7 @@ Machine::Machine(const gpu::GpuSpec& gpu, event::Wheel& wheel, const MachineOpti
       blocks_(gpu),
       dispatch_time_(time_per_block(gpu, gpu.sm_clock())),
       waves_(options.skip_waves),
+      trips_(options.skip_waves),
       power_(gpu, options.busy) {
   for (std::int64_t n = 0; n < gpu.sms(); ++n) {
     sms_.emplace_back(surface_, static_cast<std::uint16_t>(n));
@@ -78,7 +79,10 @@ void Machine::start(Launch& launch) {
         key_, {options_.replay_within, static_cast<double>(gpu_.sustained_bandwidth().count())});
     if (repeat(launch) || begin_long(launch)) { return; }
   }
-  if (!power_.active()) { waves_.begin(launch); }
+  if (!power_.active()) {
+    waves_.begin(launch);
+    trips_.begin(launch);
+  }
   blocks_.add(launch);
   dispatch();
 }
@@ -102,7 +106,9 @@ void Machine::handle(const Event& e) {
     if (found == resident_.end()) { return; }  // its last tiles have ended, and it has
     if (e.kind == sm::kRoundEnded) {
       round_ended(**found);
-    } else if (e.kind == static_cast<std::uint8_t>(Kind::WavesOver)) {
+    } else if (e.kind == sm::kTripsEnded) {
+      trips_ended(**found);
+    } else if (e.kind == static_cast<std::uint8_t>(Kind::LeftOutOver)) {
       retired(**found);
     } else {
       stand_in_done(found);
@@ -183,7 +189,8 @@ void Machine::block_free(std::uint16_t sm, std::uint32_t block_slot) {
 // Blocks that make a wave have left: those of whole waves to come may be left out.
 void Machine::block_wave_ended(Launch& launch) {
   const std::int64_t left = (launch.blocks - launch.next_block) / waves_.wave();
-  const std::int64_t waves = waves_.wave_ended(wheel_.now(), counters_now(launch), left);
+  const std::int64_t waves = waves_.wave_ended(wheel_.now() + launch.left_out, counters_now(launch),
+                                               left);
   const std::int64_t blocks = waves * waves_.wave();
   if (waves == 0 || !blocks_.leave_out(launch, blocks)) { return; }
   launch.retired += blocks;
@@ -196,12 +203,21 @@ void Machine::round_ended(Launch& launch) {
   sm::TileRounds& rounds = launch.rounds;
   const kernel::Kernel& k = *launch.kernel;
   const std::int64_t all = kernel::portions_of(k, kernel::clusters_of(k) - 1);
-  const std::int64_t waves = waves_.wave_ended(wheel_.now(), counters_now(launch),
+  const std::int64_t waves = waves_.wave_ended(wheel_.now() + launch.left_out, counters_now(launch),
                                                all - 1 - rounds.furthest);
   if (waves == 0) { return; }
   launch.skipped_waves = waves;
   rounds.jump_from = rounds.furthest;
   rounds.jump = waves;
+}
+
+// All warps go on behind trips that would pass as those before them did.
+void Machine::trips_ended(Launch& launch) {
+  sm::Sm::InLoops warps;
+  for (const sm::Sm& sm : sms_) { sm.count_in_loops(launch, warps); }
+  const auto from = trips_.trips_ended(launch, wheel_.now(), counters_now(launch), warps);
+  if (!from) { return; }
+  for (sm::Sm& sm : sms_) { sm.leave_out_trips(launch, *from); }
 }
 
 // The counters so far, as if everything ended now.
@@ -217,14 +233,18 @@ result::Counters Machine::counters_now(Launch& launch) const {
 
 // What was skipped takes its time at the end.
 void Machine::all_retired(Launch& launch) {
-  if (launch.skipped_waves == 0) {
+  if (launch.skipped_waves == 0 && launch.skipped_trips == 0) {
     retired(launch);
     return;
   }
-  const WaveSkip::Skipped skipped = waves_.skipped(launch);
-  launch.counters += skipped.counters;
-  const Time end = wheel_.now() + skipped.time;
-  wheel_.schedule({end, Target::Device, static_cast<std::uint8_t>(Kind::WavesOver), 0, launch.id});
+  Time end = wheel_.now() + launch.left_out;
+  if (launch.skipped_waves > 0) {
+    const WaveSkip::Skipped skipped = waves_.skipped(launch);
+    launch.counters += skipped.counters;
+    end = end + skipped.time;
+  }
+  wheel_.schedule(
+      {end, Target::Device, static_cast<std::uint8_t>(Kind::LeftOutOver), 0, launch.id});
 }
 
 // The launch's time ends with its last block; it is complete, and what waits for it may start, when

@@ -8,12 +8,14 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <vector>
 
 #include "device/block_scheduler.h"
 #include "device/power.h"
 #include "device/replay.h"
+#include "device/trip_skip.h"
 #include "device/wave_skip.h"
 #include "event/wheel.h"
 #include "gpu/spec.h"
@@ -33,6 +35,9 @@ struct MachineOptions {
   double replay_within = 0;
   double skip_waves = 0;  // share by which a launch's time may be wrong; as replay
   bool busy = false;      // the board has been at its power limit for long
+  // Asked now and then while a launch is simulated apart, with the events that took so far: whether
+  // to give up. The launch is then simulated in line, where its run is stopped.
+  std::function<bool(std::int64_t events_apart)> give_up = {};
 };
 
 // Of the block scheduler, per block.
@@ -82,7 +87,7 @@ class Machine {
     Dispatch,     // the block scheduler may place the next block
     Drained,      // L2 has taken the last store of a launch
     StandInDone,  // a = launch: a stated or replayed duration is over
-    WavesOver,    // a = launch: so are the waves that were skipped
+    LeftOutOver,  // a = launch: so are the waves and trips that were left out
     Control,      // the power control decides
   };
 
@@ -91,6 +96,7 @@ class Machine {
   void stand_in_done(std::vector<sm::Launch*>::iterator done);
   void block_wave_ended(sm::Launch& launch);
   void round_ended(sm::Launch& launch);
+  void trips_ended(sm::Launch& launch);
   [[nodiscard]] result::Counters counters_now(sm::Launch& launch) const;
   void all_retired(sm::Launch& launch);
   void retired(sm::Launch& launch);
@@ -107,9 +113,10 @@ class Machine {
   void close_energy(sm::Launch& launch);
   bool repeat(sm::Launch& launch);
   void finish_at(sm::Launch& launch, unit::Duration drain);
-  void repeat_paced(sm::Launch& launch);
+  void repeat_paced(sm::Launch& launch, int most);
   [[nodiscard]] bool rehearse(const sm::Launch& launch, unit::Hertz clock);
   [[nodiscard]] bool begin_long(sm::Launch& launch);
+  [[nodiscard]] bool is_long(const sm::Launch& launch) const;
 
   const gpu::GpuSpec& gpu_;
   event::Wheel& wheel_;
@@ -125,6 +132,7 @@ class Machine {
   std::vector<sm::Launch*> resident_;
   std::vector<sm::Launch*> draining_;  // all blocks retired, stores still on their way
   WaveSkip waves_;
+  TripSkip trips_;
   Replay replay_;
   Replay::Key key_;  // of the launch being simulated, if replay is on
   PowerControl power_;

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <tuple>
+#include <utility>
 
 namespace wavetail::device {
 
@@ -31,6 +33,20 @@ double most_below_chord(const Point& fast, const Point& slow) {
   return (ratio - 1) * (periods / ratio - 1) / (periods - 1);
 }
 
+// The clocks between which the launch was for all but a fortieth of its time at either end.
+std::pair<Hertz, Hertz> range_of(std::vector<std::pair<Hertz, Duration>> held, Duration all) {
+  std::sort(held.begin(), held.end());
+  const auto beyond = [&](auto first, auto last) {
+    Duration left = all / 40;
+    while (first + 1 != last && first->second <= left) {
+      left -= first->second;
+      ++first;
+    }
+    return first->first;
+  };
+  return {beyond(held.begin(), held.end()), beyond(held.rbegin(), held.rend())};
+}
+
 }  // namespace
 
 double time_at(const std::vector<Point>& points, Hertz clock) {
@@ -56,7 +72,7 @@ Pace pace(PowerControl& control, const result::Work& work, const std::vector<sm:
   Duration profiled;
   for (const sm::Spent& part : profile) { profiled += part.time; }
   Pace p;
-  p.lowest = p.highest = control.clock();
+  std::vector<std::pair<Hertz, Duration>> held;
   double core = 0, dram = 0;  // of the work, as spent
   for (const sm::Spent& part : profile) {
     const double of_all = real(part.time) / real(profiled);
@@ -69,8 +85,7 @@ Pace pace(PowerControl& control, const result::Work& work, const std::vector<sm:
         share = left;
         dt = Duration{std::max<std::int64_t>(1, std::llround(left * whole))};
       }
-      p.lowest = std::min(p.lowest, clock);
-      p.highest = std::max(p.highest, clock);
+      held.emplace_back(clock, dt);
       p.duration += dt;
       p.cycles += real(clock) * real(dt) * 1e-12;
       const double here = static_cast<double>(part.core) * share * control.scale();
@@ -80,6 +95,7 @@ Pace pace(PowerControl& control, const result::Work& work, const std::vector<sm:
       left -= share;
     }
   }
+  std::tie(p.lowest, p.highest) = range_of(std::move(held), p.duration);
   p.energy.add(work, core / static_cast<double>(std::max<std::int64_t>(1, work.core())),
                dram / static_cast<double>(std::max<std::int64_t>(1, work.dram)));
   return p;

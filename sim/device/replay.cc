@@ -55,6 +55,14 @@ void add_sides(std::vector<std::int64_t>& key, const L2& l2, L2::Range pages) {
   }
 }
 
+// Whether what the launch reads and writes pushes everything else out of L2 before long.
+bool fills_l2(const sm::Launch& launch, const L2& l2) {
+  constexpr std::int64_t kTimes = 4;
+  std::int64_t bytes = 0;
+  for (const kernel::Array& array : launch.kernel->arrays) { bytes += array.bytes.count(); }
+  return bytes >= kTimes * l2.capacity_lines() * memory::kLineBytes;
+}
+
 }  // namespace
 
 Replay::Held Replay::held(const sm::Launch& launch, const L2& l2) {
@@ -68,7 +76,7 @@ Replay::Key Replay::key(const sm::Launch& launch, memory::System& memory, const 
   // one holds between eleven twelfths of its capacity and all of it (L2Directory).
   const std::int64_t full = std::min<std::int64_t>(3, l2.lines() * 4 / l2.capacity_lines());
   Key all{{launch.kernel_index, full, rounded(l2.dirty_sectors(), 4 * coarse)},
-          {launch.kernel_index, full / 3},
+          {launch.kernel_index, fills_l2(launch, l2) ? 1 : full / 3},
           {l2.dirty_sectors()}};
   std::vector<std::int64_t>& key = all.rounded;
   if (l2.has_memory_side()) {
@@ -137,6 +145,7 @@ std::optional<Replay::Repeated> Replay::repeat(const Key& key, sm::Launch& launc
   const Record& r = *found->second.record;
   const Point& point = nearest(found->second.points, clock);
   launch.counters += point.counters;
+  launch.skipped_trips = r.skipped_trips;
   launch.skipped_waves = r.skipped_waves;
   for (std::size_t sm = 0; sm < launch.presence.size(); ++sm) {
     launch.presence[sm].reached = r.reached[sm];
@@ -192,6 +201,7 @@ void Replay::remember(const Key& key, const sm::Launch& launch, unit::Time now, 
   for (const sm::Presence& p : launch.presence) { r.reached.push_back(p.reached); }
   r.left = left_by(launch, l2);
   r.profile = launch.spent;
+  r.skipped_trips = launch.skipped_trips;
   r.skipped_waves = launch.skipped_waves;
   r.sectors = key.sectors;
   const Repeated times{launch.ended - launch.started, now - launch.ended};

@@ -103,7 +103,7 @@ class Replay {
     std::vector<bool> reached;          // by SM
     std::vector<Left> left;  // of each partition from the least to the most recently used
     std::vector<sm::Spent> profile;
-    std::int64_t skipped_waves = 0;
+    std::int64_t skipped_trips = 0, skipped_waves = 0;
   };
 
   struct Entry {

@@ -2,7 +2,6 @@
 #include "device/wave_skip.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 
 #include "kernel/share.h"
@@ -10,8 +9,6 @@
 namespace wavetail::device {
 
 namespace {
-
-constexpr std::size_t kBatches = 4;  // of waves, that are compared
 
 double span(unit::Time from, unit::Time to) { return static_cast<double>((to - from).count()); }
 
@@ -31,7 +28,7 @@ bool blocks_are_alike(const sm::Launch& launch) {
 }  // namespace
 
 bool WaveSkip::has_many_waves(const sm::Launch& launch) {
-  constexpr std::int64_t kMany = 2 * kBatches;
+  constexpr std::int64_t kMany = 8;
   if (launch.kernel->duration || !blocks_are_alike(launch)) { return false; }
   if (launch.kernel->shares) { return rounds_of(launch) >= kMany; }
   return launch.blocks >= kMany * launch.fit.capacity();
@@ -56,31 +53,16 @@ void WaveSkip::begin(sm::Launch& launch) {
 std::int64_t WaveSkip::wave_ended(unit::Time now, const result::Counters& counters,
                                   std::int64_t waves_left) {
   constexpr std::int64_t kSimulatedAtTheEnd = 1;
+  constexpr std::size_t kFewest = 12;
   marks_.push_back({now, counters});
-  const std::size_t waves = marks_.size() - 1;  // behind the first one
-  const std::size_t compared = std::max(kBatches, waves / 2 / kBatches * kBatches);
-  if (waves < compared) { return 0; }
-  first_ = waves - compared;
   const std::int64_t skip = waves_left - kSimulatedAtTheEnd;
-  return skip > 0 && steady(first_) ? skip : 0;
-}
-
-// The error of the mean of all waves is taken from the means of four batches of them: what one wave
-// takes longer the next one often makes good.
-bool WaveSkip::steady(std::size_t first) const {
-  const std::size_t batch = (marks_.size() - 1 - first) / kBatches;
-  std::array<double, kBatches> times{};
-  double mean = 0;
-  for (std::size_t i = 0; i < kBatches; ++i) {
-    const std::size_t from = first + i * batch;
-    times[i] = span(marks_[from].at, marks_[from + batch].at);
-    mean += times[i] / kBatches;
-  }
-  double squares = 0;
-  for (const double t : times) { squares += (t - mean) * (t - mean); }
-  const double error = std::sqrt(squares / (kBatches - 1) / kBatches);
-  const double trend = (times[2] + times[3] - times[0] - times[1]) / 2;
-  return error <= tolerance_ / 2 * mean && std::abs(trend) <= tolerance_ * mean;
+  const auto first = first_compared(marks_);
+  if (skip <= 0 || !first) { return 0; }
+  first_ = *first;
+  if (steady(marks_, first_, tolerance_)) { return skip; }
+  const auto rhythm = rhythm_of(marks_, kFewest, tolerance_);
+  first_ = rhythm ? rhythm->first : first_;
+  return rhythm ? skip : 0;
 }
 
 // The blocks of a wave do not all stand at the same place when it ends, so that the waves that were

@@ -5,13 +5,13 @@
 //   1000 waves: 1 to 7 run, 4 to 7 agree; they stand for 992 more, and the last one runs
 //
 // A wave is as many blocks as fit on the device at once; of a persistent kernel, one tile of every
-// block. Steady: of the later half of the waves so far the error of the mean, as their scatter
-// shows it, is at most half of the tolerance, and the trend within them at most the tolerance.
+// block. The rule for steady is device/steady.h's.
 #pragma once
 
 #include <optional>
 #include <vector>
 
+#include "device/steady.h"
 #include "sm/launch.h"
 
 namespace wavetail::device {
@@ -45,13 +45,6 @@ class WaveSkip {
   [[nodiscard]] Skipped skipped(const sm::Launch& launch) const;
 
  private:
-  struct Mark {
-    unit::Time at;
-    result::Counters counters;
-  };
-
-  [[nodiscard]] bool steady(std::size_t first) const;
-
   double tolerance_;
   std::int64_t wave_ = 0;
   std::vector<Mark> marks_;  // the ends of waves

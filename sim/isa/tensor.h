@@ -18,6 +18,11 @@ namespace wavetail::isa {
 
 inline constexpr std::int64_t kThousandths = 1000;
 
+// What the result of another instruction takes of a wgmma under way on its sub-partition, in
+// thousandths of a cycle: both write the register file, 128 B per cycle. Attention on Hopper takes
+// as long as its products and its other instructions together (FAT rows: head sizes 64, 128, 256).
+inline constexpr std::int64_t kRegisterWrite = 1300;
+
 // Thousandths of a cycle.
 struct TensorCost {
   std::int64_t pipe = 0;    // that a pipe is kept

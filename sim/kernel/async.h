@@ -33,6 +33,10 @@ struct Strides {                                       // bytes; may be negative
   std::int64_t warp = 0;                               // per warp index within the role
   std::int64_t count = 0;                              // per instruction of one `count` run
   std::vector<std::int64_t> loop = {};  // per trip of the enclosing loops, outermost first
+  // From the array's start at every blockIdx.z, in place of block_z, where a table says which part
+  // of it a block takes (groups of rows with weights of their own); block_z is then their mean
+  // distance, for bounds.
+  std::vector<std::int64_t> at_z = {};
 
   bool operator==(const Strides&) const = default;
 };

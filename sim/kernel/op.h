@@ -132,6 +132,9 @@ struct Op {
   Pipe pipe = Pipe::Fp32;     // Arithmetic
   std::int64_t distance = 1;  // Arithmetic: instructions between dependent ones
   int flops_per_lane = 0;     // Arithmetic: floating-point operations per lane and instruction
+  // Arithmetic: bookkeeping beside asynchronous products, which nothing waits for; the run issues
+  // in one turn of its warp, however long it is.
+  bool beside = false;
   MemoryAccess access = {};   // Load, Store, CpAsync
   SharedAccess shared = {};   // SharedLoad, SharedStore
   int mbarrier = -1;          // of Kernel::mbarriers: waited for, arrived at, signalled

@@ -13,6 +13,8 @@ namespace wavetail::library {
 [[nodiscard]] Template empty_template();
 [[nodiscard]] Template gemm_template();
 [[nodiscard]] Template gemv_template();
+[[nodiscard]] Template grouped_gemm_template();
+[[nodiscard]] Template moe_template();
 [[nodiscard]] Template norm_template();
 [[nodiscard]] Template pointer_chase_template();
 [[nodiscard]] Template quantize_template();

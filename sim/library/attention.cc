@@ -67,11 +67,15 @@ std::vector<Mistake> choose_engine(const Values& v, const gpu::GpuSpec& gpu, Pla
                    !isa::lacks("cp_async", gpu.architecture) &&
                    isa::tensor_rate(gpu.tensor, s.type) > 0;
   const bool tensor = s.dtype != "fp32";
+  const bool tcgen05 = !isa::lacks("tcgen05_mma", gpu.architecture) && fits_tcgen05(s) &&
+                       !s.backward;
   const std::string way = v.has("kernel")                   ? v.word("kernel")
                           : tensor && wgmma                 ? "fa3"
+                          : tensor && tcgen05               ? "fa4"
                           : tensor && mma && s.element == 2 ? "fa2"
                                                             : "vector";
   p.engine = way == "fa3"                   ? Engine::Wgmma
+             : way == "fa4"                 ? Engine::Tcgen05
              : way == "fa2" || way == "xqa" ? Engine::Mma
                                             : Engine::Vector;
   if (way == "xqa" && !s.decode) {
@@ -83,17 +87,24 @@ std::vector<Mistake> choose_engine(const Values& v, const gpu::GpuSpec& gpu, Pla
              fmt::format("is {}; without tensor cores there is decode only",
                          v.has("kernel") ? way : "prefill")}};
   }
-  const char* needed = p.engine == Engine::Wgmma ? "wgmma" : "cp_async";
+  const char* needed = p.engine == Engine::Wgmma     ? "wgmma"
+                       : p.engine == Engine::Tcgen05 ? "tcgen05_mma"
+                                                     : "cp_async";
   if (const auto why = isa::lacks(needed, gpu.architecture)) {
     return {{"kernel", fmt::format("is {}; {}", way, *why)}};
   }
   if (!tensor || (p.engine == Engine::Mma && s.element != 2)) {
     return {{"dtype", fmt::format("is {}; {} multiplies bf16 or fp16{}", s.dtype, way,
-                                  p.engine == Engine::Wgmma ? " or fp8" : "")}};
+                                  p.engine == Engine::Mma ? "" : " or fp8")}};
   }
   if (s.dim % 16 != 0 || s.dim_v % 16 != 0) {
     return {{"head_dim", fmt::format("is {}; tensor instructions need a multiple of 16",
                                      s.dim % 16 != 0 ? s.dim : s.dim_v)}};
+  }
+  if (p.engine == Engine::Tcgen05 && (s.backward || !fits_tcgen05(s))) {
+    return {
+        {s.backward ? "mode" : "head_dim",
+         "is not there with fa4, which has forward passes with heads up to 256, in decode 512"}};
   }
   return {};
 }
@@ -127,11 +138,12 @@ void hopper_tile(Plan& p) {
   p.warps = p.rows / 16;
 }
 
-// kernel_traits of the A100: one or two blocks per SM; split-KV has tiles of 64 rows.
+// kernel_traits of the A100: one or two blocks per SM; split-KV, which reads pages, too, has tiles
+// of 64 rows.
 void ampere_tile(Plan& p) {
   const std::int64_t d = std::max(p.shape.dim, p.shape.dim_v);
   p.stages = 1;
-  if (p.shape.decode) {
+  if (p.shape.decode || p.shape.page > 0) {  // pages are read by the split-KV kernel alone
     p.rows = 64;
     p.cols = d <= 64 ? 256 : d <= 128 ? 128 : 64;
     p.warps = 4;
@@ -185,8 +197,9 @@ std::int64_t choose_section(const Plan& p, const gpu::GpuSpec& gpu) {
 
 void count_steps(const Values& v, const gpu::GpuSpec& gpu, Plan& p) {
   const Shape& s = p.shape;
-  const bool wanted = v.has("packed") ? v.flag("packed") : p.engine == Engine::Wgmma || s.decode;
+  const bool wanted = v.has("packed") ? v.flag("packed") : p.engine != Engine::Mma || s.decode;
   p.pack = wanted ? s.group() : 1;
+  if (p.engine == Engine::Tcgen05) { blackwell_tile(p, gpu); }
   if (v.has("kernel") && v.word("kernel") == "xqa") {  // a tile of few rows for all warps
     p.rows = std::min<std::int64_t>(64, round_up(p.pack, 16));
     p.key_warps = p.warps;
@@ -259,7 +272,8 @@ std::vector<Mistake> make(const Arguments& arguments, const gpu::GpuSpec& gpu,
     for (kernel::Kernel& k : backward_kernels(p, v, gpu)) { out.push_back(std::move(k)); }
     return {};
   }
-  p.engine == Engine::Wgmma ? hopper_tile(p) : ampere_tile(p);
+  if (p.engine == Engine::Wgmma) { hopper_tile(p); }
+  if (p.engine == Engine::Mma) { ampere_tile(p); }
   if (p.shape.latent) {
     if (auto m = check_latent(p); !m.empty()) { return m; }
     p.rows = 64;
@@ -267,9 +281,10 @@ std::vector<Mistake> make(const Arguments& arguments, const gpu::GpuSpec& gpu,
     p.warps = 8;
   }
   count_steps(v, gpu, p);
-  out.push_back(p.shape.latent              ? latent_kernel(p, v, gpu)
-                : p.engine == Engine::Wgmma ? wgmma_kernel(p, v, gpu)
-                                            : mma_kernel(p, v, gpu));
+  out.push_back(p.shape.latent                ? latent_kernel(p, v, gpu)
+                : p.engine == Engine::Wgmma   ? wgmma_kernel(p, v, gpu)
+                : p.engine == Engine::Tcgen05 ? tcgen05_kernel(p, v, gpu)
+                                              : mma_kernel(p, v, gpu));
   if (p.splits > 1) { out.push_back(combine_kernel(p, v, gpu)); }
   return {};
 }
@@ -318,10 +333,12 @@ std::vector<Parameter> way_parameters() {
        0,
        0,
        {},
-       {"fa3", "fa2", "xqa", "vector"},
-       "fa3: TMA and wgmma; fa2: cp.async and mma.sync; xqa: the same with a tile of few rows, "
+       {"fa4", "fa3", "fa2", "xqa", "vector"},
+       "fa4: TMA, tcgen05 and tensor memory; fa3: TMA and wgmma; fa2: cp.async and mma.sync; xqa: "
+       "the same with a tile of few rows, "
        "whose "
-       "warps share out the keys; vector: plain loads and FMAs (both decode only); fa3 or fa2, as "
+       "warps share out the keys; vector: plain loads and FMAs (both decode only); fa4, fa3 or "
+       "fa2, as "
        "GPU "
        "and dtype have it, if absent"},
       flag_parameter(

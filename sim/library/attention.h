@@ -17,6 +17,7 @@
 //   attention_parts.cc     softmax, loops over blocks of keys, results, the combine kernel
 //   attention_wgmma.cc     TMA or a page gather, wgmma: FlashAttention-3's forward
 //   attention_mma.cc       cp.async and mma.sync: FlashAttention-2's forward and split-KV
+//   attention_tcgen05.cc  TMA, tcgen05 and tensor memory: FlashAttention-4's forward
 //   attention_latent.cc    decode over a latent cache (MLA): FlashMLA
 //   attention_backward.cc  the backward pass
 //   attention_vector.cc    decode without tensor cores
@@ -29,7 +30,7 @@
 
 namespace wavetail::library::attention {
 
-enum class Engine : std::uint8_t { Vector, Mma, Wgmma };
+enum class Engine : std::uint8_t { Vector, Mma, Wgmma, Tcgen05 };
 
 struct Shape {
   std::int64_t batch = 1, q_heads = 1, kv_heads = 1;
@@ -92,6 +93,10 @@ struct Plan {
   }
 };
 
+// Rows, columns, warps and stages of tcgen05_kernel(); whether it is there for heads of this size.
+void blackwell_tile(Plan& plan, const gpu::GpuSpec& gpu);
+[[nodiscard]] bool fits_tcgen05(const Shape& shape);
+
 // Array numbers of all programs but the vector one.
 inline constexpr int kQ = 0, kK = 1, kV = 2, kO = 3, kLengths = 4, kPages = 5;
 
@@ -126,6 +131,8 @@ void describe(kernel::Kernel& k, const Plan& plan, const Values& v);
 [[nodiscard]] kernel::Kernel wgmma_kernel(const Plan& plan, const Values& v,
                                           const gpu::GpuSpec& gpu);
 [[nodiscard]] kernel::Kernel mma_kernel(const Plan& plan, const Values& v, const gpu::GpuSpec& gpu);
+[[nodiscard]] kernel::Kernel tcgen05_kernel(const Plan& plan, const Values& v,
+                                            const gpu::GpuSpec& gpu);
 [[nodiscard]] kernel::Kernel latent_kernel(const Plan& plan, const Values& v,
                                            const gpu::GpuSpec& gpu);
 // In launch order.

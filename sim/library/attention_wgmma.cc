@@ -29,8 +29,7 @@ std::int64_t groups(const Plan& p) { return p.warps / kGroup; }
 
 bool takes_turns(const Plan& p) {
   const bool fp8 = p.shape.element == 1;
-  return p.overlap && p.specialised && groups(p) >= 2 &&
-         (fp8 ? p.shape.dim >= 128 : p.shape.dim <= 128);
+  return p.specialised && groups(p) >= 2 && (fp8 ? p.shape.dim >= 128 : p.shape.dim <= 128);
 }
 
 // K or V of one block of keys.
@@ -169,15 +168,18 @@ Listing overlapped(const Group& g, bool masked) {
   return step;
 }
 
-// One block after the other: scores, softmax, the product with V.
+// One block after the other: scores, softmax, the product with V. Warpgroups have scores and
+// softmax in turn, so that one's products run during the other's softmax.
 Listing in_turn(const Group& g, bool first, bool masked) {
   const Plan& p = g.plan;
   Listing step;
   step.op(on_mbarrier(OpKind::MbarrierWait, kFullK));
+  g.turns.take(step);
   step.op(product(p, true));
   step.op(simple(OpKind::WgmmaWait, 0));
   step.op(release(kEmptyK));
   step.append(softmax(p, first, masked));
+  g.turns.pass_on(step);
   if (!first) { step.append(rescale(p)); }
   step.op(on_mbarrier(OpKind::MbarrierWait, kFullV));
   step.op(product(p, false));
@@ -238,6 +240,7 @@ Listing consumer(const Plan& p, std::int64_t group) {
   if (p.overlap) {
     overlapped_tile(code, g);
   } else {
+    if (group == 0) { numbered(code, p, kTurn, true); }
     code.append(in_turn(g, true, p.steps == 1 && p.masked > 0));
     code.append(over_keys(p, 1, false, in_turn(g, false, false)));
     code.append(over_keys(p, 1, true, in_turn(g, false, true)));

@@ -33,9 +33,13 @@ struct Shape {
   bool one_by_one = false;
 };
 
-// Divisions by the sizes of two dimensions: a high multiplication, an addition, a shift and a
-// multiplication and subtraction for the remainder each; a multiply-add per tensor and dimension,
-// and a 64-bit address. A conversion on the way costs a choice among types.
+// Choosing an operand's type at run time: compares and branches down to its case.
+constexpr std::int64_t kChoice = 16;
+
+// A place takes divisions by the sizes of two dimensions: a high multiplication, an addition, a
+// shift, a multiplication and subtraction for the remainder, and the loop over dimensions each; a
+// multiply-add per tensor and dimension and a 64-bit address; and the test whether the element is
+// there at all.
 Shape shape_of(const Pointwise& p, std::int64_t per_thread) {
   const auto tensors = static_cast<std::int64_t>(p.inputs.size() + p.outputs.size());
   const std::int64_t element = dtype_bytes(p.outputs.front().dtype);
@@ -46,24 +50,11 @@ Shape shape_of(const Pointwise& p, std::int64_t per_thread) {
       const std::int64_t vector = std::min(16 / element, per_thread);
       return {vector, per_thread / vector, 0};
     }
-    case Form::Elements: return {1, 4, 8, kEagerThreads, true};
+    case Form::Elements: return {1, 4, 4 + kChoice * tensors, kEagerThreads, true};
     case Form::Places: break;
   }
-  return {1, one_type && element == 4 ? 2 : 4, 2 * 5 + 4 * tensors + (one_type ? 0 : 4 * tensors),
-          kEagerThreads, true};
-}
-
-int array_of(const Tensor& t, std::int64_t unit, std::vector<kernel::Array>& arrays) {
-  const std::int64_t whole = round_up(t.first + t.elements, t.per_row ? 1 : unit);
-  const unit::Bytes bytes{whole * dtype_bytes(t.dtype)};
-  const auto at = std::find_if(arrays.begin(), arrays.end(),
-                               [&](const kernel::Array& a) { return a.name == t.array; });
-  if (at == arrays.end()) {
-    arrays.push_back({t.array, bytes, false});
-    return static_cast<int>(arrays.size()) - 1;
-  }
-  at->bytes = std::max(at->bytes, bytes);
-  return static_cast<int>(at - arrays.begin());
+  return {1, one_type && element == 4 ? 2 : 4,
+          2 * 7 + 4 + 4 * tensors + (one_type ? 0 : kChoice * tensors), kEagerThreads, true};
 }
 
 // A value per row: the block reads that of its first element, all of whose row it may share.

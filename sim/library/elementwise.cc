@@ -18,21 +18,6 @@ int widest(const Pointwise& p) {
   return bytes;
 }
 
-// The index of the tensor's array in `arrays`, which grows to hold it: tensors may be parts of one
-// array.
-int array_of(const Tensor& t, std::int64_t unit, std::vector<kernel::Array>& arrays) {
-  const std::int64_t whole = round_up(t.first + t.elements, t.per_row ? 1 : unit);
-  const unit::Bytes bytes{whole * dtype_bytes(t.dtype)};
-  const auto at = std::find_if(arrays.begin(), arrays.end(),
-                               [&](const kernel::Array& a) { return a.name == t.array; });
-  if (at == arrays.end()) {
-    arrays.push_back({t.array, bytes, false});
-    return static_cast<int>(arrays.size()) - 1;
-  }
-  at->bytes = std::max(at->bytes, bytes);
-  return static_cast<int>(at - arrays.begin());
-}
-
 // How a pointwise kernel divides its elements: vectors of 16 B of the widest type, two per thread
 // once the grid fills the GPU many times over, one where blocks are scarce; tensors that a single
 // block covers with an element per thread are done so.
@@ -73,6 +58,19 @@ std::int64_t total_bytes(const std::vector<Tensor>& tensors) {
 }
 
 }  // namespace
+
+int array_of(const Tensor& t, std::int64_t unit, std::vector<kernel::Array>& arrays) {
+  const std::int64_t whole = round_up(t.first + t.elements, t.per_row ? 1 : unit);
+  const unit::Bytes bytes{whole * dtype_bytes(t.dtype)};
+  const auto at = std::find_if(arrays.begin(), arrays.end(),
+                               [&](const kernel::Array& a) { return a.name == t.array; });
+  if (at == arrays.end()) {
+    arrays.push_back({t.array, bytes, false});
+    return static_cast<int>(arrays.size()) - 1;
+  }
+  at->bytes = std::max(at->bytes, bytes);
+  return static_cast<int>(at - arrays.begin());
+}
 
 kernel::Kernel pointwise_kernel(const Pointwise& p, const gpu::GpuSpec& gpu) {
   const Division d = divide(p, gpu);

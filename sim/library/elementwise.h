@@ -27,6 +27,10 @@ struct Pointwise {
   std::int64_t threads = 256;
 };
 
+// The index of the tensor's array in `arrays`, which grows to hold it in whole `unit`s of elements:
+// tensors may be parts of one array.
+[[nodiscard]] int array_of(const Tensor& t, std::int64_t unit, std::vector<kernel::Array>& arrays);
+
 [[nodiscard]] kernel::Kernel pointwise_kernel(const Pointwise& p, const gpu::GpuSpec& gpu);
 
 }  // namespace wavetail::library

@@ -97,9 +97,13 @@ Copy copy_of(std::int64_t rows, std::int64_t row_bytes, std::int64_t warps) {
   return c;
 }
 
-void read_image(Listing& code, const Plan& p, Image part) {
+int image_array(const Plan& p) {
   const bool workspace = p.split > 1 || p.schedule == Schedule::StreamK;
-  code.load({.array = workspace ? kWorkspace + 1 : kWorkspace,
+  return workspace ? kWorkspace + 1 : kWorkspace;
+}
+
+void read_image(Listing& code, const Plan& p, Image part) {
+  code.load({.array = image_array(p),
              .width = 4,
              .strides = {},
              .offset = static_cast<std::int64_t>(part) * (kImageBytes / 4),
@@ -145,6 +149,8 @@ std::string note_of(const Plan& p) {
   return note + "; " + wave_note(p);
 }
 
+}  // namespace
+
 kernel::Kernel main_kernel(const Values& v, const Plan& p, const gpu::GpuSpec& gpu) {
   kernel::Kernel k;
   set_grid(k, p);
@@ -160,22 +166,30 @@ kernel::Kernel main_kernel(const Values& v, const Plan& p, const gpu::GpuSpec& g
   const std::int64_t slots = p.tiles() * p.split * p.partial_bytes();
   if (workspace) { k.arrays.push_back({".workspace", unit::Bytes{slots}, false}); }
   k.arrays.push_back({".image", unit::Bytes{kImageBytes}, false});
+  add_scale_arrays(k, p, v.array("x"), v.array("weights"));
   switch (p.mainloop) {
     case Mainloop::Tma: fill_wgmma(k, p, gpu); break;
     case Mainloop::Tcgen05: fill_tcgen05(k, p, gpu); break;
     default: fill_mma(k, p, gpu); break;
   }
   k.compulsory_read = unit::Bytes{a + b};
+  for (std::size_t i = static_cast<std::size_t>(image_array(p)) + 1; i < k.arrays.size(); ++i) {
+    *k.compulsory_read = *k.compulsory_read + k.arrays[i].bytes;
+  }
   k.compulsory_write = unit::Bytes{partial ? slots : d};
-  k.flops = 2.0 * static_cast<double>(s.m) * static_cast<double>(s.n) * static_cast<double>(s.k);
+  k.flops = 2.0 * static_cast<double>(s.m) * static_cast<double>(s.n) *
+            static_cast<double>(s.k * s.packed);
   if (p.mainloop != Mainloop::Tcgen05) { k.accumulators = p.tile.m * p.tile.n; }
   k.note = note_of(p);
   return k;
 }
 
+namespace {
+
 std::vector<Mistake> make(const Arguments& arguments, const gpu::GpuSpec& gpu,
                           std::vector<kernel::Kernel>& out) {
   const Values v(arguments);
+  if (takes_mfma(gpu)) { return make_mfma(v, gpu, out); }
   Plan p;
   auto mistakes = takes_tcgen05(v, gpu) ? make_tcgen05_plan(v, gpu, p) : make_plan(v, gpu, p);
   if (!mistakes.empty()) { return mistakes; }
@@ -201,8 +215,12 @@ std::vector<Parameter> shape_parameters() {
       required_count("m", 1, kMost, "rows of A and D"),
       required_count("n", 1, kMost, "columns of B and D"),
       required_count("k", 1, kMost, "columns of A, rows of B"),
-      choice_parameter("dtype", "bf16", {"bf16", "fp16", "tf32", "fp8"},
+      choice_parameter("dtype", "bf16", {"bf16", "fp16", "tf32", "fp8", "fp4"},
                        "of A and B; sums are FP32, D is 16-bit (FP32 for tf32)"),
+      choice_parameter(
+          "scale", {}, {"none", "block", "mx", "nv"},
+          "of fp8 and fp4: one for a matrix; for 128 of K of A's rows and 128 x 128 of "
+          "B; a byte for 32 or for 16 of K of both; none for fp8, nv for fp4 if absent"),
       counts_parameter("tile", 512, 3, "[m, n, k] of a block's tile; chosen if absent"),
       count_parameter("stages", 1, 64, {},
                       "stages of K in shared memory; as many as fit if absent"),

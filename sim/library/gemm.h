@@ -18,7 +18,9 @@
 //   gemm_wgmma.cc   TMA and wgmma
 //   gemm_tcgen05.cc, gemm_tcgen05_plan.cc  TMA, tcgen05 and tensor memory
 //   gemm_mma.cc     cp.async or plain copies and mma.sync
+//   gemm_mfma.cc    v_mfma of AMD's CDNA
 //   gemm_store.cc   epilogues, workspace, the reduction behind split-K
+//   gemm_scales.cc  scales of 8-bit and 4-bit operands, and sums that they are applied to
 #pragma once
 
 #include <array>
@@ -33,8 +35,19 @@ namespace wavetail::library::gemm {
 enum class Mainloop : std::uint8_t { Tma, CpAsync, Sync, Tcgen05 };
 enum class Schedule : std::uint8_t { DataParallel, Persistent, StreamK };
 
+// Operands with scales of their own beside one of the whole matrix (parameter `scale`):
+//   Block  FP32, one for 128 of K of a row of X, one for 128 x 128 weights; tcgen05 takes them as a
+//          byte each (UE8M0) and applies them itself
+//   Mx     a byte for 32 of K of every row of both (UE8M0)
+//   Nv     a byte for 16 of K of every row of both (FP8)
+enum class Scales : std::uint8_t { None, Block, Mx, Nv };
+inline constexpr std::int64_t kScaleBlock = 128;
+
+// k counts pairs of elements where two share a byte (fp4), and so does that of a tile.
 struct Shape {
   std::int64_t m = 0, n = 0, k = 0;
+  std::int64_t packed = 1;  // elements to one of k
+  Scales scales = Scales::None;
   kernel::TensorType type = kernel::TensorType::Bf16;
   int element = 2, out_element = 2;  // bytes of A and B, of D
   bool b_k_major = false;            // B is [n, k]
@@ -96,7 +109,18 @@ struct Plan {
     return tile.n * tile.k * shape.element / (pair ? 2 : 1);
   }
 
-  [[nodiscard]] std::int64_t stage_bytes() const { return a_bytes() + b_bytes(); }
+  // Of both sides' scales (gemm_scales.cc).
+  [[nodiscard]] std::int64_t scale_bytes() const;
+
+  [[nodiscard]] std::int64_t stage_bytes() const { return a_bytes() + b_bytes() + scale_bytes(); }
+
+  // Sums of a step are scaled and added to others on the CUDA cores.
+  [[nodiscard]] bool promotes() const {
+    return shape.scales == Scales::Block && mainloop != Mainloop::Tcgen05;
+  }
+
+  // Of k, per tensor instruction.
+  [[nodiscard]] std::int64_t depth() const;
 
   [[nodiscard]] std::int64_t tiles() const { return tiles_m * tiles_n; }
 
@@ -115,6 +139,9 @@ struct Plan {
   [[nodiscard]] std::int64_t accumulators() const {  // registers per multiplying thread
     return tile.m * tile.n / (warps() * 32);
   }
+
+  // Those of a step and of the tile, where the former are scaled on the CUDA cores.
+  [[nodiscard]] std::int64_t held_sums() const { return accumulators() * (promotes() ? 2 : 1); }
 
   // The tile's extent along D's rows as they lie in memory, and across them.
   [[nodiscard]] std::int64_t along() const { return shape.d_m_major ? tile.m : tile.n; }
@@ -159,17 +186,27 @@ void count_capacity(Plan& plan, const gpu::GpuSpec& gpu);
 [[nodiscard]] bool takes_tcgen05(const Values& v, const gpu::GpuSpec& gpu);
 [[nodiscard]] std::vector<Mistake> make_tcgen05_plan(const Values& v, const gpu::GpuSpec& gpu,
                                                      Plan& plan);
+// Seconds of a launch in closed form; its places and tiles.
+[[nodiscard]] double estimate_tcgen05(const Plan& plan, const gpu::GpuSpec& gpu);
+void count_tcgen05(Plan& plan, const gpu::GpuSpec& gpu);
 // Of a block: a warp that fetches, one that multiplies, those of the epilogue.
 [[nodiscard]] std::int64_t tcgen05_warps(const Plan& plan);
 [[nodiscard]] std::int64_t tcgen05_registers(const Plan& plan);  // per thread
 // Columns of tensor memory: the sums of two tiles, so that one leaves while the next is made.
 [[nodiscard]] std::int64_t tmem_columns(const Plan& plan);
 
+// gemm_mfma.cc: a plan and a program of its own.
+[[nodiscard]] bool takes_mfma(const gpu::GpuSpec& gpu);
+[[nodiscard]] std::vector<Mistake> make_mfma(const Values& v, const gpu::GpuSpec& gpu,
+                                             std::vector<kernel::Kernel>& out);
+
 // gemm_choice.cc
 struct Wanted {  // by the scenario
   bool tile = false, cluster = false, split = false, schedule = false, epilogue = false;
 };
 
+// The product the other way round: D^T = B^T A^T.
+void turn(Plan& plan);
 void choose_tile(Plan& plan, const Wanted& wanted, const gpu::GpuSpec& gpu);
 [[nodiscard]] std::int64_t choose_group(const Plan& plan);
 
@@ -179,8 +216,35 @@ void choose_tile(Plan& plan, const Wanted& wanted, const gpu::GpuSpec& gpu);
 [[nodiscard]] double fetched(const Plan& plan);
 [[nodiscard]] std::string wave_note(const Plan& plan);
 
-// Programs. Array numbers in all of them:
+// gemm.cc: the kernel of a plan; arrays by the words x, weights and y.
+[[nodiscard]] kernel::Kernel main_kernel(const Values& v, const Plan& plan,
+                                         const gpu::GpuSpec& gpu);
+
+// gemm_scales.cc
+// FP32 instructions per thread and step that scale the sums, and what they take of a step that
+// nothing else of the same warps hides.
+[[nodiscard]] std::int64_t promotion_instructions(const Plan& plan);
+[[nodiscard]] double promotion_cycles(const Plan& plan, const gpu::GpuSpec& gpu);
+// Bytes of scales of a row and step.
+[[nodiscard]] std::int64_t scale_row_bytes(const Plan& plan);
+// Boxes of the scales of a step, in loops that `loop` (with the step as its last) moves through.
+[[nodiscard]] std::vector<kernel::Box> scale_boxes(const Plan& plan, bool in_tiles);
+// Where sums are promoted: the weights' scales of a tile, read before its first step; behind the
+// products of a step, the sums times their scales, added to the tile's.
+void read_weight_scales(Listing& code, const Plan& plan);
+void promote(Listing& code, const Plan& plan);
+// tcgen05: a stage's scales go to tensor memory before its products.
+void copy_scales(Listing& code, const Plan& plan);
+// Columns of tensor memory that scales of a stage take.
+[[nodiscard]] std::int64_t scale_columns(const Plan& plan);
+void add_scale_arrays(kernel::Kernel& k, const Plan& plan, const std::string& x,
+                      const std::string& weights);
+
+// Programs. Array numbers in all of them; behind the workspace, if there is one, the kernel's image
+// and the scales of A and B:
 inline constexpr int kA = 0, kB = 1, kD = 2, kWorkspace = 3;
+[[nodiscard]] int image_array(const Plan& plan);
+[[nodiscard]] int scale_array(const Plan& plan, bool is_a);
 
 // Strides of a tile's corner: A moves with y, B with x and z, D with all.
 [[nodiscard]] kernel::Strides a_strides(const Plan& plan, const std::vector<std::int64_t>& loop);

@@ -68,7 +68,9 @@ std::vector<Tile> tiles_of(const Plan& p, const Wanted& wanted) {
   }
   for (const std::int64_t m : kWgmmaRows) {
     for (const std::int64_t n : kWgmmaColumns) {
-      if (m * n <= kMostArea) { tiles.push_back({m, n, default_depth(p)}); }
+      if (m * n <= kMostArea / (p.promotes() ? 2 : 1)) {
+        tiles.push_back({m, n, default_depth(p)});
+      }
     }
   }
   return tiles;
@@ -108,13 +110,6 @@ std::optional<Plan> candidate(const Plan& p, const Tile& tile, const Pair& clust
   if (loops && c.tiles() > c.capacity) { c.schedule = Schedule::Persistent; }
   c.staged_epilogue = !wanted.tile && !wanted.epilogue && c.mainloop == Mainloop::CpAsync;
   return c;
-}
-
-// The transposed product.
-void turn(Plan& p) {
-  p.swapped = true;
-  std::swap(p.shape.m, p.shape.n);
-  p.shape.d_m_major = true;
 }
 
 // Every way that the scenario leaves open, in a fixed order.
@@ -164,6 +159,12 @@ std::size_t best_of(const std::vector<Plan>& all, const std::vector<double>& us)
 }
 
 }  // namespace
+
+void turn(Plan& p) {
+  p.swapped = true;
+  std::swap(p.shape.m, p.shape.n);
+  p.shape.d_m_major = true;
+}
 
 void choose_tile(Plan& p, const Wanted& wanted, const gpu::GpuSpec& gpu) {
   const std::vector<Plan> all = candidates(p, wanted, gpu);

@@ -20,7 +20,7 @@ namespace {
 double tensor_cycles(const Plan& p, const gpu::GpuSpec& gpu) {
   const std::int64_t depth = isa::wgmma_depth(p.shape.type);
   const auto unit = static_cast<double>(isa::kThousandths);
-  const std::int64_t slices = ceil_div(p.tile.k, depth);
+  const std::int64_t slices = ceil_div(p.tile.k, p.depth());
   if (p.mainloop == Mainloop::Tma) {
     const auto cost = isa::wgmma_cost(gpu, {64, p.tile.n, depth, p.shape.type, false});
     return static_cast<double>(p.tile.m / 64 * slices * cost.pipe) / unit;
@@ -54,7 +54,7 @@ Rates rates_of(const Plan& p, const gpu::GpuSpec& gpu) {
   r.start += 2 * cycles(gpu, gpu.l2.latency_far);  // parameters and code
   if (p.mainloop == Mainloop::Tma) {
     r.in = unit::bytes_per_cycle(gpu.tma.rate);
-    r.wait = static_cast<double>(gpu.mbarrier.latency.count());
+    r.wait = static_cast<double>(gpu.mbarrier.latency.count()) + promotion_cycles(p, gpu);
     r.start += cycles(gpu, gpu.l2.latency_far);  // tensor maps
     if (p.schedule == Schedule::Persistent) { r.turn = r.wait; }
     return r;

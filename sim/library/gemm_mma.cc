@@ -124,7 +124,7 @@ void load_fragments(Listing& code, const Plan& p) {
   for (const auto& load : fragments(p)) { code.shared_load(load, 1); }
 }
 
-std::int64_t slices_of(const Plan& p) { return p.tile.k / isa::wgmma_depth(p.shape.type); }
+std::int64_t slices_of(const Plan& p) { return p.tile.k / p.depth(); }
 
 // One stage, slice by slice, which has landed for all warps.
 void multiply_stage(Listing& code, const Plan& p) {
@@ -133,6 +133,7 @@ void multiply_stage(Listing& code, const Plan& p) {
     load_fragments(code, p);
     code.repeat(slices - 1, slice(p, true));
     code.append(slice(p, false));
+    promote(code, p);
     return;
   }
   Listing one;
@@ -140,6 +141,7 @@ void multiply_stage(Listing& code, const Plan& p) {
   one.wait_shared(0);
   multiply(one, p, products(p));
   code.repeat(slices, std::move(one));
+  promote(code, p);
   code.barrier();
 }
 
@@ -173,6 +175,7 @@ Listing overlapped_step(const Plan& p, std::int64_t ahead, bool copies, bool mor
   step.repeat(std::max<std::int64_t>(0, slices - 2), slice(p, true));
   if (more) { wait_for_stage(step, ahead); }
   step.append(slice(p, more));
+  promote(step, p);
   return step;
 }
 

@@ -16,7 +16,7 @@ namespace wavetail::library::gemm {
 std::int64_t Plan::warps() const {
   if (wanted_warps > 0) { return wanted_warps; }
   if (mainloop == Mainloop::Tma) { return tile.m == 192 ? 12 : tile.m >= 128 ? 8 : 4; }
-  if (mainloop == Mainloop::Tcgen05) { return 4; }
+  if (mainloop == Mainloop::Tcgen05) { return tile.m == 256 ? 8 : 4; }
   return tile.m * tile.n >= 32768 ? 8 : 4;
 }
 
@@ -36,13 +36,15 @@ std::int64_t Plan::strip() const {
   return std::min(columns, along());
 }
 
+std::int64_t Plan::depth() const { return isa::wgmma_depth(shape.type) / shape.packed; }
+
 int out_bytes(kernel::TensorType type) { return type == kernel::TensorType::Tf32 ? 4 : 2; }
 
 // What a block is launched with is what its roles share after they have moved registers. mma.sync
 // holds two sets of fragments, a plain copy also what it moves.
 std::int64_t registers_of(const Plan& p) {
   if (p.wanted_registers > 0) { return p.wanted_registers; }
-  const std::int64_t each = round_up(p.accumulators() + kOtherRegisters, 8);
+  const std::int64_t each = round_up(p.held_sums() + kOtherRegisters, 8);
   if (p.specialised) {
     return round_up(ceil_div(4 * kProducerRegisters + p.warps() * each, p.warps() + 4), 8);
   }
@@ -52,7 +54,7 @@ std::int64_t registers_of(const Plan& p) {
   const std::int64_t staged = p.mainloop == Mainloop::Sync
                                   ? ceil_div(p.stage_bytes(), p.warps() * 32 * 4)
                                   : 0;
-  return std::min<std::int64_t>(255, round_up(p.accumulators() + 24 + fragments + staged, 8));
+  return std::min<std::int64_t>(255, round_up(p.held_sums() + 24 + fragments + staged, 8));
 }
 
 std::int64_t most_stages(const Plan& p, const gpu::GpuSpec& gpu) {
@@ -84,7 +86,24 @@ namespace {
 using kernel::TensorType;
 
 constexpr TensorType kTypes[] = {TensorType::Bf16, TensorType::Fp16, TensorType::Tf32,
-                                 TensorType::Fp8};
+                                 TensorType::Fp8, TensorType::Fp4};
+
+// Only narrow operands have scales, and 4-bit ones always.
+std::vector<Mistake> read_scales(const Values& v, Shape& s) {
+  const bool fp4 = s.type == TensorType::Fp4;
+  const std::string scale = v.has("scale") ? v.word("scale") : fp4 ? "nv" : "none";
+  s.scales = scale == "block" ? Scales::Block
+             : scale == "mx"  ? Scales::Mx
+             : scale == "nv"  ? Scales::Nv
+                              : Scales::None;
+  const bool goes = fp4 ? scale == "mx" || scale == "nv"
+                        : scale == "none" || (s.type == TensorType::Fp8 && scale != "nv");
+  if (goes) { return {}; }
+  return {{"scale", fmt::format("is {}; {} has {}", scale, v.word("dtype"),
+                                fp4                         ? "mx or nv"
+                                : s.type == TensorType::Fp8 ? "none, block or mx"
+                                                            : "none")}};
+}
 
 std::vector<Mistake> read_shape(const Values& v, const gpu::GpuSpec& gpu, Shape& s) {
   const std::string dtype = v.word("dtype");
@@ -101,7 +120,13 @@ std::vector<Mistake> read_shape(const Values& v, const gpu::GpuSpec& gpu, Shape&
                                   : fmt::format("is {}; the tensor cores of {} multiply {}", dtype,
                                                 gpu.name, fmt::join(has, ", "))}};
   }
-  s.element = isa::bits(s.type) / 8;
+  if (auto m = read_scales(v, s); !m.empty()) { return m; }
+  s.packed = s.type == TensorType::Fp4 ? 2 : 1;
+  s.element = std::max(1, isa::bits(s.type) / 8);
+  if (s.k % s.packed != 0) {
+    return {{"k", fmt::format("is {}; two elements of {} share a byte", s.k, dtype)}};
+  }
+  s.k /= s.packed;
   s.out_element = v.has("out") ? (v.word("out") == "fp32" ? 4 : 2) : out_bytes(s.type);
   s.d_m_major = v.word("d_layout") == "nm";
   // wgmma reads types other than 16-bit ones along K only.
@@ -135,7 +160,7 @@ std::vector<Mistake> read_warps(const Values& v, Plan& p) {
   const bool tma = p.mainloop == Mainloop::Tma;
   p.wanted_warps = v.number_or("warps", 0);
   p.wanted_registers = v.number_or("registers", 0);
-  p.left = v.number_or("under_way", p.specialised ? 1 : 0);
+  p.left = v.number_or("under_way", p.specialised && !p.promotes() ? 1 : 0);
   p.every_thread_arrives = v.word("arrivals") == "thread";
   p.swizzled = v.flag("swizzle");
   p.reads_ahead = v.flag("read_ahead");
@@ -146,6 +171,10 @@ std::vector<Mistake> read_warps(const Values& v, Plan& p) {
   if (!tma && (p.wanted_warps & (p.wanted_warps - 1)) != 0) {
     return {{"warps",
              fmt::format("is {}; a grid of warps needs 1, 2, 4, 8, 16 or 32", p.wanted_warps)}};
+  }
+  if (p.left > 0 && p.promotes()) {
+    return {
+        {"under_way", fmt::format("is {}; sums are scaled when all products are done: 0", p.left)}};
   }
   if (p.left > 0 && !p.specialised) {
     return {{"under_way", fmt::format("is {}; without a producer warp a stage is filled again when "
@@ -249,7 +278,7 @@ std::vector<Mistake> check_cluster(const Plan& p) {
 
 std::vector<Mistake> check_tile(const Plan& p) {
   const bool tma = p.mainloop == Mainloop::Tma;
-  const std::int64_t n_unit = tma ? 8 : 32, depth = isa::wgmma_depth(p.shape.type);
+  const std::int64_t n_unit = tma ? 8 : 32, depth = p.depth();
   const auto tile = fmt::format("{}x{}x{}", p.tile.m, p.tile.n, p.tile.k);
   if (p.tile.m != 64 && p.tile.m != 128 && p.tile.m != 256 && (!tma || p.tile.m != 192)) {
     return {{"tile", fmt::format("is {}; the first number must be 64, 128{} or 256", tile,
@@ -271,10 +300,13 @@ std::vector<Mistake> check_tile(const Plan& p) {
     return {{"tile", fmt::format("is {}; the third number must be a multiple of {} up to {}", tile,
                                  depth, 256 / p.shape.element)}};
   }
-  if (p.accumulators() > kMostAccumulators) {
+  if (p.held_sums() > kMostAccumulators) {
     return {{"tile",
              fmt::format("is {}; a thread would hold {} sums, {} registers leave room for the rest",
-                         tile, p.accumulators(), kMostAccumulators)}};
+                         tile, p.held_sums(), kMostAccumulators)}};
+  }
+  if (p.promotes() && p.tile.k != kScaleBlock) {
+    return {{"tile", fmt::format("is {}; scaled sums are those of {} of K", tile, kScaleBlock)}};
   }
   return {};
 }

@@ -75,7 +75,10 @@ Listing by_tma(const Plan& p, std::int64_t depth) {
   Listing strip;
   strip.op(simple(OpKind::TmaStoreWait, p.buffers() - 1));
   strip.op(math_barrier(p));
-  if (p.mainloop == Mainloop::Tcgen05) { strip.append(from_tensor_memory(p.strip())); }
+  if (p.mainloop == Mainloop::Tcgen05) {
+    strip.append(
+        from_tensor_memory(turned ? std::max<std::int64_t>(8, p.tile.n / p.strips()) : p.strip()));
+  }
   strip.pack(out_type(p), p.accumulators() / p.strips());
   if (turned && !p.swapped) {  // stmatrix can transpose, kernels by hand do not
     strip.shared_store(strip_elements(p), p.accumulators() / p.strips());

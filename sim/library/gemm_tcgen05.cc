@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // The Blackwell way: one warp has the TMA fill a ring of stages, one thread multiplies out of it
-// into tensor memory, four warps bring finished tiles from there to D. Tensor memory holds the sums
-// of two tiles, so that one tile leaves while the next is made; blocks stay and loop over tiles.
-// Two blocks of a pair multiply together: each fetches its own rows of A and half of B, the first
-// one issues, and both are told.
+// into tensor memory, four warps bring finished tiles from there to D (eight of 256 rows). Tensor
+// memory holds the sums of two tiles where they fit, so that one tile leaves while the next is
+// made; blocks stay and loop over tiles. Two blocks of a pair multiply together: each fetches its
+// own rows of A and half of B, the first one issues, and both are told.
 #include <algorithm>
 
 #include "isa/tensor.h"
@@ -18,7 +18,17 @@ namespace {
 
 // Stages are full and free again; sums are made and have been read.
 constexpr int kFull = 0, kEmpty = 1, kSums = 2, kRead = 3;
-constexpr std::int64_t kTiles = 2;  // whose sums tensor memory holds
+constexpr std::int64_t kAllColumns = 512;  // of tensor memory
+
+std::int64_t row_tiles(const Plan& p) { return p.tile.m / 128; }
+
+// Columns that the sums of a tile take.
+std::int64_t sum_columns(const Plan& p) { return p.tile.n * row_tiles(p); }
+
+// Tiles whose sums tensor memory holds beside the scales.
+std::int64_t tiles_held(const Plan& p) {
+  return 2 * sum_columns(p) + scale_columns(p) <= kAllColumns ? 2 : 1;
+}
 
 Op on_pair(const Plan& p, OpKind kind, int mbarrier) {
   Op op = on_mbarrier(kind, mbarrier);
@@ -44,6 +54,9 @@ Op fetch(const Plan& p) {
   b.split = b.multicast[1] = p.pair && b.rows % 2 == 0;
   Op op = on_pair(p, OpKind::TmaLoad, kFull);
   op.boxes = {a, b};
+  for (const kernel::Box& scales : scale_boxes(p, p.loops_over_tiles())) {
+    op.boxes.push_back(scales);
+  }
   return op;
 }
 
@@ -60,11 +73,12 @@ Listing producer(const Plan& p) {
 // Every stage is free when the products out of it are done, the tile's sums are made when all are.
 Listing multiplier(const Plan& p) {
   const std::int64_t depth = isa::wgmma_depth(p.shape.type), ctas = p.pair ? 2 : 1;
-  Op multiply = simple(OpKind::Tcgen05Mma, p.tile.k / depth);
-  multiply.tensor = {p.tile.m * ctas, p.tile.n, depth, p.shape.type, false};
+  Op multiply = simple(OpKind::Tcgen05Mma, p.tile.k / p.depth() * row_tiles(p));
+  multiply.tensor = {p.tile.m / row_tiles(p) * ctas, p.tile.n, depth, p.shape.type, false};
   multiply.tensor.ctas = ctas;
   Listing step, tile;
   step.op(on_mbarrier(OpKind::MbarrierWait, kFull));
+  copy_scales(step, p);
   step.op(multiply);
   step.op(on_pair(p, OpKind::Tcgen05Commit, kEmpty));
   tile.op(on_mbarrier(OpKind::MbarrierWait, kRead));
@@ -121,15 +135,15 @@ Listing from_tensor_memory(std::int64_t columns) {
 
 std::int64_t tmem_columns(const Plan& p) {
   std::int64_t columns = 32;
-  while (columns < kTiles * p.tile.n) { columns *= 2; }
+  while (columns < tiles_held(p) * sum_columns(p) + scale_columns(p)) { columns *= 2; }
   return columns;
 }
 
 void fill_tcgen05(kernel::Kernel& k, const Plan& p, const gpu::GpuSpec& gpu) {
   k.mbarriers = {{"full", p.stages, std::nullopt, std::nullopt},
                  {"empty", p.stages, std::nullopt, std::nullopt},
-                 {"sums", kTiles, std::nullopt, false},
-                 {"read", kTiles, std::nullopt, true}};
+                 {"sums", tiles_held(p), std::nullopt, false},
+                 {"read", tiles_held(p), std::nullopt, true}};
   k.registers = tcgen05_registers(p);
   k.tmem_columns = tmem_columns(p);
   k.block = tcgen05_warps(p) * gpu.sm.warp_size;

@@ -2,10 +2,12 @@
 // The plan of a product by tcgen05: tiles of 128 rows and up to 256 columns per SM, alone or in
 // pairs of SMs. What the scenario leaves open is chosen by the least closed-form time:
 //
-//   max(start + rounds x steps x max(tensor, fetch) + last tile to D, A and B / DRAM bandwidth)
+//   start + rounds x steps x max(tensor, fetch) + last tile to D, and A and B / DRAM bandwidth,
+//   put together as gemm_estimate.cc does,
 //
 // with every figure from the GPU file; the simulation then has what queues and barriers add.
 #include <algorithm>
+#include <cmath>
 
 #include <fmt/format.h>
 
@@ -20,7 +22,7 @@ namespace wavetail::library::gemm {
 namespace {
 
 constexpr std::int64_t kRows = 128;  // lanes of tensor memory
-constexpr std::int64_t kColumns[] = {256, 224, 192, 160, 128, 96, 64, 32};
+constexpr std::int64_t kColumns[] = {256, 224, 192, 160, 128, 96, 64, 32, 16};
 
 std::vector<Mistake> refuse(const char* key, const std::string& text) { return {{key, text}}; }
 
@@ -35,7 +37,9 @@ std::int64_t stages_that_fit(const Plan& p, const gpu::GpuSpec& gpu) {
   return std::min(kMost, most_stages(p, gpu));
 }
 
-void count(Plan& p, const gpu::GpuSpec& gpu) {
+}  // namespace
+
+void count_tcgen05(Plan& p, const gpu::GpuSpec& gpu) {
   count_tiles(p);
   p.steps = std::max<std::int64_t>(p.steps, 1);
   const auto fit = occupancy::occupy(gpu, {.block = tcgen05_warps(p) * gpu.sm.warp_size,
@@ -47,6 +51,8 @@ void count(Plan& p, const gpu::GpuSpec& gpu) {
   p.capacity = std::max(fit.capacity(), p.cluster());
 }
 
+namespace {
+
 double cycles(const gpu::GpuSpec& gpu, unit::Duration d) {
   return unit::seconds(d) * static_cast<double>(gpu.sm_clock().count());
 }
@@ -57,18 +63,34 @@ double fill_rate(const gpu::GpuSpec& gpu) {
                     static_cast<double>(gpu.l2.slices) / static_cast<double>(gpu.sms()) *
                     static_cast<double>(gpu.clock.l2.count()) /
                     static_cast<double>(gpu.sm_clock().count());
-  return std::min(unit::bytes_per_cycle(gpu.tma.rate), l2);
+  return std::min(
+      {unit::bytes_per_cycle(gpu.tma.rate), unit::bytes_per_cycle(gpu.tma.landing), l2});
 }
 
-double estimate(const Plan& p, const gpu::GpuSpec& gpu) {
+// Of a block and step; rows beyond a matrix are not fetched.
+double fetched_bytes(const Plan& p) {
+  const double rows = static_cast<double>(std::min(p.tile.m, p.shape.m)) /
+                      static_cast<double>(p.tile.m);
+  const double columns = static_cast<double>(std::min(p.tile.n, p.shape.n)) /
+                         static_cast<double>(p.tile.n);
+  return rows * static_cast<double>(p.a_bytes()) + columns * static_cast<double>(p.b_bytes()) +
+         static_cast<double>(p.scale_bytes());
+}
+
+}  // namespace
+
+double estimate_tcgen05(const Plan& p, const gpu::GpuSpec& gpu) {
   const std::int64_t depth = isa::wgmma_depth(p.shape.type), ctas = p.pair ? 2 : 1;
+  const std::int64_t row_tiles = p.tile.m / kRows;
   kernel::TensorShape shape{kRows * ctas, p.tile.n, depth, p.shape.type, false};
   shape.ctas = ctas;
   const auto together = static_cast<double>(
       ceil_div(std::min(p.capacity, p.tiles() * p.split), gpu.sms()));
-  const double tensor = static_cast<double>(p.tile.k / depth * isa::tcgen05_cost(gpu, shape).pipe) /
+  const double tensor = static_cast<double>(p.tile.k / p.depth() * row_tiles *
+                                                isa::tcgen05_cost(gpu, shape).pipe +
+                                            isa::tcgen05_copy_cost(gpu, p.scale_bytes()).pipe) /
                         static_cast<double>(isa::kThousandths);
-  const double fetch = static_cast<double>(p.stage_bytes()) / fill_rate(gpu);
+  const double fetch = fetched_bytes(p) / fill_rate(gpu);
   const double start = cycles(gpu, gpu.launch.block_start) + cycles(gpu, gpu.hbm.latency);
   const double out = static_cast<double>(p.tile.m * p.tile.n) *
                      (p.split > 1 ? 4 : p.shape.out_element) /
@@ -87,8 +109,11 @@ double estimate(const Plan& p, const gpu::GpuSpec& gpu) {
                                      static_cast<double>(p.split * p.tiles() * p.partial_bytes()) /
                                          (fill_rate(gpu) * static_cast<double>(gpu.sms()) *
                                           static_cast<double>(gpu.sm_clock().count()));
-  return std::max(tiles / static_cast<double>(gpu.sm_clock().count()), dram) + reduction;
+  const double chain_s = tiles / static_cast<double>(gpu.sm_clock().count());
+  return std::cbrt(chain_s * chain_s * chain_s + dram * dram * dram) + reduction;
 }
+
+namespace {
 
 struct Open {  // what the scenario leaves open
   bool tile = false, pair = false, split = false, schedule = false;
@@ -96,7 +121,7 @@ struct Open {  // what the scenario leaves open
 
 void add(std::vector<Plan>& all, Plan c, const Open& open, const gpu::GpuSpec& gpu) {
   if (open.schedule && c.split > 1) { c.schedule = Schedule::DataParallel; }
-  count(c, gpu);
+  count_tcgen05(c, gpu);
   if (open.split && c.split > 1) {
     constexpr std::int64_t kLeastSteps = 8;
     const bool whole = ceil_div(c.shape.k, c.tile.k) % c.split == 0;
@@ -106,12 +131,12 @@ void add(std::vector<Plan>& all, Plan c, const Open& open, const gpu::GpuSpec& g
   if (most < 1) { return; }
   if (c.stages == 0) { c.stages = most; }
   if (c.stages > most) { return; }
-  count(c, gpu);
+  count_tcgen05(c, gpu);
   all.push_back(std::move(c));
 }
 
-std::vector<Plan> candidates(const Plan& p, const Open& open, const gpu::GpuSpec& gpu) {
-  std::vector<Plan> all;
+// Every tile, pairs or not, every split of one side.
+void add_ways(std::vector<Plan>& all, const Plan& p, const Open& open, const gpu::GpuSpec& gpu) {
   for (const std::int64_t n : kColumns) {
     for (const bool pair : {true, false}) {
       for (const std::int64_t split : {1, 2, 4, 8}) {
@@ -125,6 +150,17 @@ std::vector<Plan> candidates(const Plan& p, const Open& open, const gpu::GpuSpec
         if (!again && !odd) { add(all, c, open, gpu); }
       }
     }
+  }
+}
+
+std::vector<Plan> candidates(const Plan& p, const Open& open, const gpu::GpuSpec& gpu) {
+  std::vector<Plan> all;
+  const bool turns = open.tile && p.shape.b_k_major && !p.shape.d_m_major;
+  Plan turned = p;
+  turn(turned);
+  for (const Plan& side : {p, turned}) {
+    if (side.swapped && !turns) { break; }
+    add_ways(all, side, open, gpu);
   }
   return all;
 }
@@ -142,7 +178,7 @@ std::vector<Mistake> choose(Plan& p, const Open& open, const gpu::GpuSpec& gpu) 
                               unit::print(gpu.sm.shared_memory_per_block)));
   }
   std::vector<double> seconds;
-  for (const Plan& c : all) { seconds.push_back(estimate(c, gpu)); }
+  for (const Plan& c : all) { seconds.push_back(estimate_tcgen05(c, gpu)); }
   const auto least = std::min_element(seconds.begin(), seconds.end());
   p = all[static_cast<std::size_t>(least - seconds.begin())];
   if (open.tile) {
@@ -161,19 +197,21 @@ std::vector<Mistake> read_tile(const Values& v, Plan& p, Open& open) {
   const auto tile = v.list_or("tile", {0, 0, 128 / p.shape.element});
   p.tile = {tile[0], tile[1], tile[2]};
   const std::string shown = fmt::format("is {}x{}x{}; ", tile[0], tile[1], tile[2]);
-  if (tile[0] == 2 * kRows && (open.pair || p.pair)) {
+  if ((tile[0] == 2 * kRows || tile[0] == 4 * kRows) && (open.pair || p.pair)) {
     open.pair = false;
     set_pair(p, true);
-    p.tile.m = kRows;
+    p.tile.m = tile[0] / 2;
   } else if (tile[0] == 2 * kRows) {
     return refuse("tile", shown + "256 rows take a pair of SMs, cta_group: 2");
+  } else if (tile[0] == 4 * kRows) {
+    return refuse("tile", shown + "512 rows take a pair of SMs, cta_group: 2");
   } else if (tile[0] != kRows) {
-    return refuse("tile", shown + "the first number must be 128, or 256 for a pair of SMs");
+    return refuse("tile", shown + "the first number must be 128, or 256 or 512 for a pair of SMs");
   } else if (open.pair) {
     open.pair = false;
     set_pair(p, false);
   }
-  const std::int64_t unit = p.pair ? 32 : 16, depth = isa::wgmma_depth(p.shape.type);
+  const std::int64_t unit = p.pair ? 32 : 16, depth = p.depth();
   if (p.tile.n % unit != 0 || p.tile.n > 256) {
     return refuse("tile", shown + fmt::format("the second number must be a multiple of {} up to "
                                               "256",

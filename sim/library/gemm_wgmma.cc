@@ -44,6 +44,9 @@ Op fetch(const Plan& p) {
     op.boxes.push_back(b);
     b.offset += columns * (s.b_k_major ? b_pitch(p) : s.element);
   }
+  for (const kernel::Box& scales : scale_boxes(p, p.loops_over_tiles())) {
+    op.boxes.push_back(scales);
+  }
   return op;
 }
 
@@ -51,11 +54,15 @@ Op fetch(const Plan& p) {
 // none of them waiting either.
 void multiply(Listing& code, const Plan& p) {
   const std::int64_t depth = isa::wgmma_depth(p.shape.type);
-  Op op = simple(OpKind::Wgmma, p.tile.k / depth * p.row_blocks() * p.column_blocks());
+  Op op = simple(OpKind::Wgmma, p.tile.k / p.depth() * p.row_blocks() * p.column_blocks());
   op.tensor = {64, p.tile.n / p.column_blocks(), depth, p.shape.type, false};
-  const std::int64_t beside = op.count * kBesideWgmma + kBesideStep;
+  Op beside;
+  beside.pipe = kernel::Pipe::Int32;
+  beside.count = op.count * kBesideWgmma + kBesideStep;
+  beside.distance = 4;
+  beside.beside = true;
   code.op(std::move(op));
-  code.int32(beside, 4);
+  code.op(std::move(beside));
 }
 
 // All lanes of a warp arrive, one after the other.
@@ -105,9 +112,11 @@ Listing producer(const Plan& p) {
 // then free.
 Listing consumer(const Plan& p) {
   Listing tile, step;
+  read_weight_scales(tile, p);
   wait_full(step, p);
   multiply(step, p);
   release(step, p, p.left);
+  promote(step, p);
   if (p.left > 0) {
     wait_full(tile, p);
     multiply(tile, p);
@@ -197,7 +206,7 @@ void fill_wgmma(kernel::Kernel& k, const Plan& p, const gpu::GpuSpec& gpu) {
   idle.registers = kProducerRegisters;
   k.block = (p.warps() + kGroup) * gpu.sm.warp_size;
   k.roles = {role_of("producer", 1, kProducerRegisters, producer(p), p), idle,
-             role_of("consumer", p.warps(), p.accumulators() + kOtherRegisters, consumer(p), p)};
+             role_of("consumer", p.warps(), p.held_sums() + kOtherRegisters, consumer(p), p)};
 }
 
 }  // namespace wavetail::library::gemm

@@ -37,13 +37,14 @@ RowKernel forward(const NormShape& s, const NormWay& way, const std::string& bia
   if (way.again) {
     std::vector<int> second{0};
     second.insert(second.end(), weights.begin(), weights.end());
-    // Welford's step: four dependent operations and the reciprocal of a count.
-    const std::int64_t step = way.layer ? 5 : 1;
+    // Welford's step: five operations, three of which wait for each other, and a division in full
+    // precision by the count (a reciprocal and five operations).
+    const std::int64_t step = way.layer ? 10 : 1;
     r.passes = {{.loads = {0},
                  .fp32 = step,
                  .sfu = way.layer ? 1 : 0,
                  .reduced = way.layer ? 3 : 1,
-                 .distance = way.layer ? 1 : 4},
+                 .distance = way.layer ? 2 : 4},
                 {.loads = second, .stores = {1}, .fp32 = way.layer ? 3 : 2}};
     return r;
   }

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <iterator>
 #include <utility>
 
@@ -249,6 +250,15 @@ kernel::Kernel plain_kernel(const gpu::GpuSpec& gpu, const kernel::Dim3& grid, s
   role.program = code.take();
   k.roles.push_back(std::move(role));
   return k;
+}
+
+std::int64_t register_turns(const gpu::GpuSpec& gpu, std::int64_t count, double reads) {
+  constexpr double kPorts = 2;
+  if (gpu.architecture.starts_with("gfx")) { return 0; }
+  const auto cycles = static_cast<double>(gpu.sm.warp_size) /
+                      static_cast<double>(gpu.pipes.fp32.lanes);
+  const double turns = std::max(0.0, reads / kPorts - std::max(1.0, cycles));
+  return std::llround(turns * static_cast<double>(count));
 }
 
 std::vector<Mistake> check_width(std::string_view parameter, std::int64_t width) {

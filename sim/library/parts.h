@@ -122,6 +122,13 @@ class Values {
 [[nodiscard]] Parameter array_parameter(std::string_view name, std::string_view sentence);
 [[nodiscard]] Parameter dtype_parameter(std::string_view fallback = "bf16");
 
+// Instructions' worth of time that `count` FP32 instructions wait for the register file, if each
+// reads `reads` registers of it on average. It has two banks with a port each per scheduler
+// (arXiv 2503.20481); so a pipe that takes an instruction per cycle stalls beyond two reads, and
+// one that takes two cycles does not. Zero for other vendors' parts.
+[[nodiscard]] std::int64_t register_turns(const gpu::GpuSpec& gpu, std::int64_t count,
+                                          double reads);
+
 // A kernel of one role. `threads` per block must be whole warps.
 [[nodiscard]] kernel::Kernel plain_kernel(const gpu::GpuSpec& gpu, const kernel::Dim3& grid,
                                           std::int64_t threads, std::int64_t registers,

@@ -2,13 +2,15 @@
 // quantize: a matrix to FP8. With a given scale it is one pointwise kernel; with `scale: tensor`
 // the largest magnitude is found first, as a framework's chain does: magnitudes, then a reduction
 // of the whole tensor to one value per block and of those to one; with `scale: row` one kernel
-// holds each row in registers, finds its largest magnitude and writes row and scale.
+// holds each row in registers, finds its largest magnitude and writes row and scale; with `scale:
+// block`, `mx` and `nv` every group of a row has its own (quantize.h).
 #include <algorithm>
 
 #include <fmt/format.h>
 
 #include "library/all.h"
 #include "library/eager.h"
+#include "library/quantize.h"
 #include "library/row_kernel.h"
 
 namespace wavetail::library {
@@ -90,12 +92,40 @@ std::vector<Mistake> by_row(std::int64_t rows, std::int64_t cols, const std::str
   return {};
 }
 
+std::vector<Mistake> by_group(std::int64_t elements, const Values& v, const gpu::GpuSpec& gpu,
+                              std::vector<kernel::Kernel>& out) {
+  const std::string scale = v.word("scale"), x = v.array("x");
+  GroupQuantize q{.elements = elements, .dtype = v.word("dtype"), .x = x, .y = v.array("y")};
+  q.scales = q.y + ".scales";
+  if (scale != "block") {
+    q.group = scale == "nv" ? 16 : 32;
+    q.scale_bytes = 1;
+    q.out_bits = v.word("out") == "fp4" ? 4 : 8;
+  }
+  if (q.dtype != "bf16" && q.dtype != "fp16") {
+    return {{"dtype", fmt::format("is {}; groups are of bf16 or fp16", q.dtype)}};
+  }
+  if (v.number("cols") % q.group != 0) {
+    return {{"cols", fmt::format("is {}; a scale is for {} of a row", v.number("cols"), q.group)}};
+  }
+  kernel::Kernel k = group_quantize_kernel(q, gpu);
+  k.name.clear();
+  out.push_back(std::move(k));
+  return {};
+}
+
 std::vector<Mistake> make(const Arguments& arguments, const gpu::GpuSpec& gpu,
                           std::vector<kernel::Kernel>& out) {
   const Values v(arguments);
   const std::int64_t rows = v.number("rows"), cols = v.number("cols"), elements = rows * cols;
   const std::string dtype = v.word("dtype"), scale = v.word("scale"), x = v.array("x"),
                     y = v.array("y");
+  if (scale != "row" && scale != "tensor" && scale != "given") {
+    return by_group(elements, v, gpu, out);
+  }
+  if (v.word("out") != "fp8") {
+    return {{"out", fmt::format("is {}; only scale: mx and nv make it", v.word("out"))}};
+  }
   if (scale == "row") { return by_row(rows, cols, dtype, x, y, gpu, out); }
   if (scale == "tensor") {
     const Tensor magnitude{".magnitude", dtype, elements};
@@ -114,7 +144,7 @@ std::vector<Mistake> make(const Arguments& arguments, const gpu::GpuSpec& gpu,
 
 Template quantize_template() {
   return {"quantize",
-          "a matrix to FP8",
+          "a matrix to FP8 or FP4",
           {required_count("rows", 1, std::int64_t{1} << 31, "rows"),
            required_count("cols", 8, 1 << 20, "elements per row"),
            dtype_parameter(),
@@ -124,8 +154,10 @@ Template quantize_template() {
             0,
             0,
             "given",
-            {"given", "tensor", "row"},
-            "known, from the tensor's largest magnitude (three kernels), or from each row's"},
+            {"given", "tensor", "row", "block", "mx", "nv"},
+            "known, from the tensor's largest magnitude (three kernels), from each row's, or from "
+            "every 128 (block, FP32), 32 (mx) or 16 (nv) of a row"},
+           {"out", ParameterKind::Choice, false, 0, 0, "fp8", {"fp8", "fp4"}, "of y"},
            array_parameter("x", "input"),
            array_parameter("y", "output")},
           &make,

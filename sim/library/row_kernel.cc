@@ -82,7 +82,7 @@ class Builder {
   [[nodiscard]] std::int64_t registers() const {
     const std::int64_t values = d_.each() * k_.rows_per_lane;
     const std::int64_t fits = gpu_.sm.registers / k_.threads / 8 * 8;
-    return std::min({round_up(24 + k_.held + values + values / 2, 8), std::int64_t{128}, fits});
+    return std::min({round_up(20 + k_.held + values + values / 4, 8), std::int64_t{128}, fits});
   }
 
  private:

@@ -24,6 +24,7 @@ struct Plan {
   std::int64_t threads = 0, slices = 1, stages = 3, split = 1;
   bool async = true;       // cp.async; else through registers
   bool word_wise = false;  // fragments a word at a time, as a first version of a kernel has them
+  bool converted = false;  // fragments are turned into FP32, an instruction per element
   bool aligned = true;     // copies of 16 B; else of a word along K, as kernels for any K have them
   std::int64_t steps_run = 0;  // steps of K, where a study cuts them; 0: all
   std::string why;             // what was chosen, for the note

@@ -91,12 +91,11 @@ std::vector<Mistake> check_arrays(std::span<const kernel::Kernel> kernels) {
 
 std::span<const Template> templates() {
   static const std::vector<Template> kAll{
-      attention_template(),   copy_template(),     cross_entropy_template(),
-      elementwise_template(), empty_template(),    gemm_template(),
-      gemv_template(),        norm_template(),     pointer_chase_template(),
-      quantize_template(),    read_template(),     reduce_template(),
-      rope_template(),        sampling_template(), sgemm_template(),
-      softmax_template(),     transpose_template()};
+      attention_template(), copy_template(),    cross_entropy_template(), elementwise_template(),
+      empty_template(),     gemm_template(),    gemv_template(),          grouped_gemm_template(),
+      moe_template(),       norm_template(),    pointer_chase_template(), quantize_template(),
+      read_template(),      reduce_template(),  rope_template(),          sampling_template(),
+      sgemm_template(),     softmax_template(), transpose_template()};
   return kAll;
 }
 

@@ -154,6 +154,7 @@ std::int64_t System::bulk_arrives(std::uint32_t id, std::span<const std::uint16_
   Bulk& b = bulks_[id];
   result::Counters& c = *b.account->counters;
   Served all;
+  all.apart = b.rows > 1 && b.pitch != b.row_bytes && b.row_bytes <= kLineBytes;
   bool away = false;  // some page was looked up in the other partition
   for_each_bulk_page(b, [&](std::int64_t page, const Sectors& touched, const Sectors&) {
     b.sectors += sectors_of(touched);

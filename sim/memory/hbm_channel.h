@@ -22,6 +22,7 @@ using unit::Time;
 struct ChannelTiming {
   Duration burst;       // one burst of `burst_bytes`
   Duration row_access;  // least time of an access that opens a row
+  Duration opening;     // what opening a row for a few bursts loses beside them
   Duration row_cycle;   // least time between two rows opened in one bank
   std::int64_t banks = 0;
   Duration read_to_write, write_to_read;
@@ -40,6 +41,16 @@ class HbmChannel {
   // A read of `bursts` from `row` that arrives at `at`; returns when its last byte leaves the
   // channel. While it waits for its bank others overtake it.
   Time read(const ChannelTiming& t, Time at, std::int64_t row, std::int64_t bursts);
+
+  // A read of `bursts` from a row that nobody else reads meanwhile.
+  Time read_apart(const ChannelTiming& t, Time at, std::int64_t bursts) {
+    const Time start = std::max(at, writing_ ? busy_until_ + t.write_to_read : busy_until_);
+    const Duration service = t.burst * bursts + t.opening;
+    writing_ = false;
+    busy_ += service;
+    busy_until_ = start + service;
+    return busy_until_;
+  }
 
   // A read of what the memory-side cache before this channel has: it takes its turn among the
   // others, for `service`; returns when its last byte is there.

@@ -104,6 +104,11 @@ class L2 {
   // aside.
   void keep(std::int64_t address, std::int64_t bytes);
 
+  // All fills have landed: for a machine whose time begins anew.
+  void land() {
+    for (L2Directory& p : partitions_) { p.land(); }
+  }
+
   // Fills all partitions with lines of addresses that no array uses.
   void fill_with_strangers(bool dirty);
 

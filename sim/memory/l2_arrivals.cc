@@ -145,7 +145,7 @@ void System::serve(Time at, const Held& held, const Sectors& wanted, const Secto
       waiting += kSectorsPerHalf * std::popcount(bursts(sectors));
       Time ready;
       if (missing != 0) {
-        ready = fetch_piece(turn(), {held.page, w, missing << low, where}, counters);
+        ready = fetch_piece(turn(), {held.page, w, missing << low, where, served.apart}, counters);
       }
       ready = note_fills(l2, held.frame, word * kSectorsPerWord + low, width, missing != 0,
                          (sectors & ~missing) != 0, ready);
@@ -162,6 +162,10 @@ Time System::fetch_piece(Time at, const Piece& piece, result::Counters& counters
   if (l2_.has_memory_side()) { return read_memory_side(at, piece, counters); }
   const int count = std::popcount(bursts(piece.sectors));
   counters.dram_read_bytes += count * 2 * kSectorBytes;
+  if (piece.apart) {
+    return channels_[piece.place.channel].read_apart(timing_.channel, at + timing_.to_dram, count) +
+           timing_.from_dram;
+  }
   return channels_[piece.place.channel].read(timing_.channel, at + timing_.to_dram, piece.place.row,
                                              count) +
          timing_.from_dram;
@@ -210,6 +214,7 @@ void System::read(Time at, bool at_home, std::uint64_t reader, std::int64_t page
   }
   if ((beyond[0] | beyond[1]) == 0) { return; }
   Served there;
+  there.apart = served.apart;
   read_home(at_home ? at : at + timing_.far_extra, hold(page, home), beyond, c, there);
   there.last = std::max(there.last, cross(home, there.first, beyond));
   served.add(there, timing_.far_extra);

@@ -108,6 +108,9 @@ class L2Directory {
     ready = std::max(ready, t);
   }
 
+  // All fills have landed: for a machine whose time begins anew.
+  void land() { std::fill(fills_.begin(), fills_.end(), Fills{}); }
+
   // The same for every group that has one of `sectors`.
   void set_ready(std::uint32_t frame, const Sectors& sectors, Time t) {
     for (int group = 0; group < kLinesPerPage / kLinesPerFill; ++group) {

@@ -258,6 +258,8 @@ class System {
     Time taken;             // the last slice has turned to its piece
     Time first{INT64_MAX};  // the first piece has its data at its slice
     Time last;              // the last one has
+    // Of a box whose rows are a line or less, a pitch apart: each interleave unit opens a DRAM row.
+    bool apart = false;
 
     void add(const Served& other, Duration later) {
       taken = std::max(taken, other.taken + later);
@@ -327,6 +329,7 @@ class System {
     std::size_t word = 0;
     std::uint64_t sectors = 0;
     Place place;
+    bool apart = false;  // as Served
   };
 
   Time fetch_piece(Time at, const Piece& piece, result::Counters& counters);

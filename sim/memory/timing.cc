@@ -37,6 +37,8 @@ std::vector<Duration> link_service(unit::Bandwidth both) {
 }
 
 // Of one channel, where all together carry `rate` bytes per second.
+Duration at_least_zero(Duration d) { return std::max(d, Duration{0}); }
+
 Duration burst_at(double rate, const gpu::HbmSpec& hbm) {
   const double each = rate / static_cast<double>(hbm.channels);
   return Duration{
@@ -47,6 +49,7 @@ ChannelTiming channel_timing(const gpu::HbmSpec& hbm) {
   ChannelTiming t;
   t.burst = burst_at(static_cast<double>(hbm.bandwidth.count()) * hbm.efficiency, hbm);
   t.row_access = hbm.row_access;
+  t.opening = at_least_zero(hbm.row_access - t.burst);
   t.row_cycle = hbm.row_cycle;
   t.banks = hbm.banks;
   t.read_to_write = hbm.read_to_write;
@@ -62,8 +65,6 @@ unit::Cycles least_wavefront(const gpu::L1Spec& l1) {
                               l1.bandwidth.count();
   return std::min(unit::Cycles{cycles}, l1.latency);
 }
-
-Duration at_least_zero(Duration d) { return std::max(d, Duration{0}); }
 
 }  // namespace
 

@@ -24,6 +24,7 @@ Json json_of(const study::RowResult& r) {
   if (r.power_w) { json["power_w"] = number(*r.power_w); }
   if (r.power_error_pct) { json["power_error_pct"] = number(*r.power_error_pct); }
   if (!r.predicted) { json["skipped"] = r.skipped; }
+  if (!r.apart.empty()) { json["apart"] = r.apart; }
   return json;
 }
 
@@ -31,6 +32,8 @@ Json json_of(const study::Group& g) {
   Json json = {{"set", g.set}, {"gpu", g.gpu}, {"confidence", g.confidence}};
   json.update(statistics_json(g.all));
   json["tight"] = statistics_json(g.tight);
+  json["single"] = statistics_json(g.single);
+  json["apart"] = statistics_json(g.apart);
   json["decades"] = Json::array();
   for (const study::Decade& d : g.decades) {
     Json decade = {{"from_us", number(d.from_us)}, {"to_us", number(d.to_us)}};

@@ -57,6 +57,10 @@ std::string groups_text(const study::Validation& v) {
     }
     add(g.set, g.gpu, g.all, g.confidence);
     if (g.tight.n > 0) { add("", "  tight rows", g.tight, ""); }
+    if (g.apart.n > 0) {
+      add("", "  single mechanism", g.single, "");
+      add("", "  apart", g.apart, "");
+    }
     for (const study::Decade& d : g.decades) {
       if (g.decades.size() < 2) { break; }
       add("", fmt::format("  {} to {}", unit::human(d.from_us, "us"), unit::human(d.to_us, "us")),

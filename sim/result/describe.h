@@ -130,6 +130,9 @@ void describe(V&& v, const KernelResult& k) {
   v("launches", k.launches, "", "times launched");
   v("replayed", k.replayed, "",
     "launches answered from an identical earlier one in the same cache state");
+  v("skipped_trips", k.skipped_trips, "",
+    "trips of long loops, of every warp, that took as long as those before them and were not "
+    "simulated, mean per launch (simulation.skip_waves)");
   v("skipped_waves", k.skipped_waves, "",
     "waves that took as long as those before them and were not simulated, mean per launch "
     "(simulation.skip_waves)");

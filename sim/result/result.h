@@ -146,6 +146,7 @@ struct KernelResult {
   std::string name, role, note;
   std::int64_t launches = 0;
   std::int64_t replayed = 0;  // launches answered from an identical earlier one
+  double skipped_trips = 0;   // steady trips of long loops that were not simulated, likewise
   double skipped_waves = 0;   // steady waves that were not simulated, mean per launch
   double time_us = 0;         // mean per launch, first block dispatched to last block retired
   double time_total_us = 0;   // sum over launches

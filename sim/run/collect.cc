@@ -199,6 +199,7 @@ KernelResult kernel_result(const scenario::Scenario& s, std::size_t n, const Ker
   k.note = kernel.note;
   k.launches = a.launches;
   k.replayed = a.replayed;
+  k.skipped_trips = real(a.skipped_trips) / real(a.launches);
   k.skipped_waves = real(a.skipped_waves) / real(a.launches);
   k.time_total_us = unit::microseconds(a.time);
   k.time_us = k.time_total_us / real(a.launches);

@@ -46,6 +46,7 @@ void set_initial_l2(const scenario::Scenario& s, device::Machine& machine) {
 void add(KernelAccount& account, const sm::Launch& launch) {
   ++account.launches;
   account.replayed += launch.replayed ? 1 : 0;
+  account.skipped_trips += launch.skipped_trips;
   account.skipped_waves += launch.skipped_waves;
   account.time += launch.ended - launch.started;
   account.cycles += launch.cycles;
@@ -82,6 +83,16 @@ std::vector<CutOff> cut_off(const host::Host& host) {
   return all;
 }
 
+device::MachineOptions options_of(const scenario::Scenario& scenario) {
+  const bool alone = single_stream(scenario.timeline);
+  return {.issue_quantum = scenario.simulation.issue_quantum,
+          .seed = scenario.simulation.seed,
+          .replay = scenario.simulation.replay && alone,
+          .replay_within = scenario.simulation.replay_within,
+          .skip_waves = alone ? scenario.simulation.skip_waves : 0,
+          .busy = scenario.busy_board};
+}
+
 }  // namespace
 
 bool same_kernels_and_machine(const scenario::Scenario& a, const scenario::Scenario& b) {
@@ -109,14 +120,12 @@ Happened simulate(const scenario::Scenario& scenario, const Stop& stop, const de
   Happened happened;
   happened.kernels.resize(scenario.kernels.size());
   event::Wheel wheel;
-  const bool alone = single_stream(scenario.timeline);
-  device::Machine machine(scenario.gpu, wheel,
-                          {.issue_quantum = scenario.simulation.issue_quantum,
-                           .seed = scenario.simulation.seed,
-                           .replay = scenario.simulation.replay && alone,
-                           .replay_within = scenario.simulation.replay_within,
-                           .skip_waves = alone ? scenario.simulation.skip_waves : 0,
-                           .busy = scenario.busy_board});
+  device::MachineOptions options = options_of(scenario);
+  options.give_up = [&](std::int64_t apart) {
+    result::Outcome unused{};
+    return stop(wheel.popped() + apart, unused).has_value();
+  };
+  device::Machine machine(scenario.gpu, wheel, options);
   if (known != nullptr) { machine.replay() = *known; }
   set_initial_l2(scenario, machine);
   host::Host host(scenario.gpu, scenario.kernels.all(), scenario.timeline, wheel, machine,
@@ -136,7 +145,7 @@ Happened simulate(const scenario::Scenario& scenario, const Stop& stop, const de
     if (--until_check < 0) {
       until_check = events_between_looks - 1;
       if (!machine.fault().empty()) { break; }
-      if (auto why = stop(wheel.popped(), happened.outcome)) {
+      if (auto why = stop(wheel.popped() + machine.events_apart(), happened.outcome)) {
         happened.message = *why;
         break;
       }

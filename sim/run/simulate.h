@@ -21,7 +21,8 @@ namespace wavetail::run {
 // All launches of one kernel.
 struct KernelAccount {
   std::int64_t launches = 0, replayed = 0;
-  std::int64_t skipped_waves = 0;      // summed over launches
+  std::int64_t skipped_trips = 0;      // summed over launches
+  std::int64_t skipped_waves = 0;      // likewise
   unit::Duration time;                 // summed over launches
   result::Counters counters;           // summed over launches
   std::int64_t cycles = 0;             // of the SM clock during that time

@@ -34,7 +34,8 @@ void Sm::arithmetic(std::uint32_t slot, const Instr& instr, Turn& turn) {
     proceed(slot, Reason::MathPipeThrottle, pipe.free_at(), turn);
     if (turn.over) { return; }
   }
-  const std::int64_t n = std::min(instr.count - w.done, turn.budget);
+  const bool whole = instr.beside && surface_.issue_quantum > 1;
+  const std::int64_t left = instr.count - w.done, n = whole ? left : std::min(left, turn.budget);
   // As with the issue slots, the gaps between this warp's runs stay free for others.
   pipe.reserve(turn.granted, n * instr.pipe_cycles);
   const std::int64_t next = book_run(slot, instr, turn.cycle, n);
@@ -53,6 +54,7 @@ std::int64_t Sm::book_run(std::uint32_t slot, const Instr& instr, std::int64_t f
   busy_cycles(c, instr.pipe) += n * instr.pipe_cycles;
   c.flops += static_cast<double>(n * instr.lanes * instr.flops_per_lane);
   count_issue(slot, instr, n);
+  if (!instr.beside) { write_beside_wgmma(scheduler_of(slot), first, n); }
   w.done += n;
   const bool run_over = w.done == instr.count;
   if (run_over) {

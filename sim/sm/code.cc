@@ -174,6 +174,7 @@ class Compiler {
     i.pipe = op.pipe;
     i.count = op.count;
     i.flops_per_lane = op.flops_per_lane;
+    i.beside = op.beside;
     i.pipe_cycles = static_cast<std::int32_t>(
         std::max<std::int64_t>(1, gpu_.sm.warp_size / std::max<std::int64_t>(1, pipe.lanes)));
     i.crossing = static_cast<std::int32_t>(gpu_.pipes.crossing.count());
@@ -220,7 +221,10 @@ class Compiler {
     const std::int32_t start = here();
     at_.trips.push_back(op.count);
     const std::int64_t loads_before = loads_;
+    const int inside = op.over == kernel::Over::Tiles ? 0 : 1;
+    loops_ += inside;
     block(op.bodies.front());
+    loops_ -= inside;
     at_.trips.pop_back();
     const bool waits = std::any_of(op.bodies.front().begin(), op.bodies.front().end(),
                                    [](const Op& o) { return o.kind == OpKind::WaitLoads; });
@@ -232,9 +236,19 @@ class Compiler {
     end.depth = depth;
     end.count = op.count;
     end.target = start;
+    if (is_long(op)) {
+      end.counts_trips = true;
+      code_.long_loops.push_back({start, here() - 1, depth});
+    }
     if (begin == start) { return; }
     end.object = code_.instrs[static_cast<std::size_t>(begin)].object;
     code_.instrs[static_cast<std::size_t>(begin)].target = here();
+  }
+
+  [[nodiscard]] bool is_long(const Op& op) const {
+    constexpr std::int64_t kMany = 24;
+    if (op.over == kernel::Over::Tiles || loops_ > 0) { return false; }
+    return (op.over == kernel::Over::Steps ? kernel_.shares->steps : op.count) >= kMany;
   }
 
   // A loop whose trips differ from block to block may have none.
@@ -293,6 +307,7 @@ class Compiler {
   // For the size of the scoreboard: loads in the listing, the most that a wait leaves outstanding.
   std::int64_t loads_ = 0, most_left_ = 0;
   bool waits_in_every_loop_ = true;
+  int loops_ = 0;  // around this place, but for that over tiles
 };
 
 }  // namespace

@@ -81,6 +81,15 @@ struct Instr {
   std::int32_t mbarrier = -1;
   std::int32_t target = 0;
   std::int16_t ways = 1, way = 0;
+  bool beside = false;        // as kernel::Op
+  bool counts_trips = false;  // the end of a long loop (Code::long_loops)
+};
+
+// A loop of many trips that stands in no other loop but that over tiles. Trips of it may be left
+// out, as many of every warp of a launch (device/trip_skip.h).
+struct LongLoop {
+  std::int32_t first = 0, end = 0;  // instructions: behind its begin, its end
+  std::int32_t depth = 0;
 };
 
 // Where a memory instruction goes: array base + sum of index x stride, modulo the array.
@@ -97,6 +106,7 @@ struct CompiledAccess {
   std::int64_t bytes = 0, reach = 0;
   std::int64_t offset = 0;
   std::array<std::int64_t, 3> block{};
+  std::vector<std::int64_t> at_z;  // in place of block[2]
   std::int64_t warp = 0, count = 0;
   std::array<std::int64_t, kernel::kMaxLoopDepth> loop{};
   int depth = 0;                           // enclosing loops
@@ -118,6 +128,11 @@ struct CompiledAccess {
     memory::BankAccess banks;
     std::int64_t cycles = 0;
   };
+
+  // What blockIdx.z adds.
+  [[nodiscard]] std::int64_t of_z(std::int64_t z) const {
+    return at_z.empty() ? z * block[2] : at_z[static_cast<std::size_t>(z)];
+  }
 
   // Whether all lanes of an instruction at this offset from the array's start lie in the array.
   [[nodiscard]] bool holds_lanes(std::int64_t from_start) const {
@@ -198,6 +213,7 @@ struct Code {
   std::vector<kernel::BarrierUse> barriers;
   std::vector<CompiledPeer> peers;
   std::vector<kernel::Trips> trips;
+  std::vector<LongLoop> long_loops;
   std::vector<isa::MbarrierPlan> mbarriers;  // of the block
   std::vector<std::string> operations;       // by instruction, for hang reports
   // Mbarriers that every warp of the role waits for, one bit each.

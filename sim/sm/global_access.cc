@@ -10,8 +10,8 @@ namespace wavetail::sm {
 
 std::int64_t Sm::address(const Warp& w, const CompiledAccess& a, std::int64_t count_index) const {
   const kernel::Dim3& index = index_of(w);
-  std::int64_t at = a.offset + index[0] * a.block[0] + index[1] * a.block[1] +
-                    index[2] * a.block[2] + w.index * a.warp + count_index * a.count;
+  std::int64_t at = a.offset + index[0] * a.block[0] + index[1] * a.block[1] + a.of_z(index[2]) +
+                    w.index * a.warp + count_index * a.count;
   for (std::size_t d = 0; d < static_cast<std::size_t>(a.depth); ++d) {
     at += w.trip[d] * a.loop[d];
   }

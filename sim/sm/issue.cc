@@ -53,7 +53,8 @@ void Sm::step(std::uint32_t slot, Turn& turn) {
     case InstrKind::Barrier: barrier(slot, turn); break;
     case InstrKind::LoopEnd: {
       std::int64_t& trip = w.trip[instr.depth];
-      const bool again = ++trip < instr.count;
+      next_trip(w, instr, trip);
+      const bool again = trip < instr.count;
       trip = again ? trip : 0;
       w.pc = again ? instr.target : w.pc + 1;
       break;

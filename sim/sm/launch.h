@@ -34,6 +34,13 @@ struct TileRounds {
   std::int64_t jump = 0;
 };
 
+// Trips of long loops that warps of the launch have ended.
+struct LoopTrips {
+  std::int64_t per_mark = 0;  // after so many the device is told; 0: nobody counts
+  std::int64_t passed = 0;
+  std::int64_t leap = 0;  // trips that every warp leaves out, once (Warp::leap_from)
+};
+
 // What a launch spent during some time under power control, in femtojoules at the clock for which
 // the GPU file states energies.
 struct Spent {
@@ -61,6 +68,9 @@ struct Launch {
   std::int64_t l2_bytes_at_start = 0;  // of its arrays, held in L2 when it started
   bool replayed = false;               // answered from an identical earlier launch
   TileRounds rounds;
+  LoopTrips trips;
+  unit::Duration left_out;         // time of the trips of loops that were left out
+  std::int64_t skipped_trips = 0;  // of one warp, together
   std::int64_t skipped_waves = 0;  // that were not simulated
   result::Counters counters;
   std::vector<Presence> presence;  // by SM

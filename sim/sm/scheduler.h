@@ -33,6 +33,8 @@ struct Scheduler {
   std::array<event::CycleServer, kernel::kPipes> pipes;  // by kernel::Pipe
   event::CycleServer tmem;    // its quarter of tensor memory, in thousandths of a cycle
   event::CycleServer tensor;  // the tensor pipe, in thousandths of a cycle
+  std::int64_t
+      wgmma_until = 0;  // thousandths: until then it works on wgmma, whose sums are registers
   std::int64_t free_registers = 0;
   std::int64_t free_warps = 0;
 };

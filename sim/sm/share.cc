@@ -56,7 +56,8 @@ void Sm::share_step(std::uint32_t slot, const Instr& instr) {
     case InstrKind::StepsBegin:
     case InstrKind::StepsEnd: {
       const bool begins = instr.kind == InstrKind::StepsBegin;
-      trip = begins ? share.portion.first + instr.count : trip + 1;
+      begins ? static_cast<void>(trip = share.portion.first + instr.count)
+             : next_trip(w, instr, trip);
       const bool more = trip < share.portion.last;
       trip = more ? trip : 0;
       w.pc = more == begins ? w.pc + 1 : instr.target;
@@ -73,11 +74,74 @@ void Sm::index_step(std::uint32_t slot, const Instr& instr) {
   Warp& w = warps_[slot];
   const bool begins = instr.kind == InstrKind::IndexBegin;
   std::int64_t& trip = w.trip[instr.depth];
-  trip = begins ? 0 : trip + 1;
+  begins ? static_cast<void>(trip = 0) : next_trip(w, instr, trip);
   const kernel::Trips& t = w.code->trips[static_cast<std::size_t>(instr.object)];
   const bool more = trip < trips_of(t, instr.count, index_of(w));
   trip = more ? trip : 0;
   w.pc = more == begins ? w.pc + 1 : instr.target;
+}
+
+// The warp ends a trip of a loop.
+void Sm::next_trip(Warp& w, const Instr& instr, std::int64_t& trip) const {
+  ++trip;
+  if (!instr.counts_trips) { return; }
+  LoopTrips& trips = w.launch->trips;
+  if (trip >= w.leap_from) {
+    trip += trips.leap;
+    w.leap_from = kNoLeap;
+  }
+  if (trips.per_mark > 0 && ++trips.passed % trips.per_mark == 0) {
+    surface_.wheel.schedule(
+        {surface_.wheel.now(), event::Target::Device, kTripsEnded, 0, w.launch->id});
+  }
+}
+
+// How many trips the loop that the warp is in has.
+std::int64_t Sm::trips_of_loop(std::uint32_t slot, const LongLoop& loop) const {
+  const Warp& w = warps_[slot];
+  const Instr& end = w.code->instrs[static_cast<std::size_t>(loop.end)];
+  if (end.kind == InstrKind::StepsEnd) { return shares_[slot].portion.last; }
+  if (end.kind == InstrKind::LoopEnd) { return end.count; }
+  return trips_of(w.code->trips[static_cast<std::size_t>(end.object)], end.count, index_of(w));
+}
+
+namespace {
+
+const LongLoop* loop_of(const Warp& w) {
+  for (const LongLoop& loop : w.code->long_loops) {
+    if (w.pc >= loop.first && w.pc <= loop.end) { return &loop; }
+  }
+  return nullptr;
+}
+
+}  // namespace
+
+void Sm::count_in_loops(const Launch& launch, InLoops& sum) const {
+  for (const Block& block : blocks_) {
+    if (block.launch != &launch) { continue; }
+    for (const std::uint32_t slot : block.warps) {
+      const Warp& w = warps_[slot];
+      if (w.code->long_loops.empty()) { continue; }
+      ++sum.warps;
+      const LongLoop* loop = loop_of(w);
+      if (loop == nullptr || w.leap_from != kNoLeap) {
+        ++sum.outside;
+      } else {
+        sum.furthest = std::max(sum.furthest, w.trip[static_cast<std::size_t>(loop->depth)]);
+        sum.end = std::min(sum.end, trips_of_loop(slot, *loop));
+      }
+    }
+  }
+}
+
+void Sm::leave_out_trips(const Launch& launch, std::int64_t from) {
+  for (const Block& block : blocks_) {
+    if (block.launch != &launch) { continue; }
+    for (const std::uint32_t slot : block.warps) {
+      Warp& w = warps_[slot];
+      if (!w.code->long_loops.empty()) { w.leap_from = from; }
+    }
+  }
 }
 
 }  // namespace wavetail::sm

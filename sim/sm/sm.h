@@ -65,6 +65,8 @@ inline constexpr std::uint8_t kCopySequence = 128;
 inline constexpr std::uint8_t kBlockFree = 200;
 // That every warp of a launch has ended one more tile: a = Launch::id.
 inline constexpr std::uint8_t kRoundEnded = 201;
+// That the warps of a launch have ended as many trips of their long loops as there are warps.
+inline constexpr std::uint8_t kTripsEnded = 202;
 
 class Sm {
  public:
@@ -94,6 +96,19 @@ class Sm {
   Launch* retire(std::uint32_t block_slot);
 
   [[nodiscard]] bool idle() const { return resident_blocks_ == 0; }
+
+  // Of the launch's warps whose programs have long loops.
+  struct InLoops {
+    std::int64_t warps = 0;
+    std::int64_t outside = 0;      // of them, in none of their long loops now, or yet to leap
+    std::int64_t furthest = 0;     // the most trips that one has ended
+    std::int64_t end = INT64_MAX;  // the fewest that one has in all
+  };
+
+  void count_in_loops(const Launch& launch, InLoops& sum) const;
+  // All of them are in a loop: behind trip `from`, which none has reached, each goes on as if
+  // LoopTrips::leap more were over. So what one has brought to L2 others still find there.
+  void leave_out_trips(const Launch& launch, std::int64_t from);
 
   // One line per resident warp that waits: what it is, where, for what (for hang reports).
   [[nodiscard]] std::vector<std::string> waiting() const;
@@ -141,6 +156,8 @@ class Sm {
   [[nodiscard]] Time data_ready(std::uint32_t slot, std::uint64_t blocking);
   void wait_loads(std::uint32_t slot, std::uint64_t blocking, Turn& turn);
   void tile_ended(Warp& warp, std::int64_t& trip);
+  void next_trip(Warp& warp, const Instr& instr, std::int64_t& trip) const;
+  [[nodiscard]] std::int64_t trips_of_loop(std::uint32_t slot, const LongLoop& loop) const;
   void share_step(std::uint32_t slot, const Instr& instr);
   void index_step(std::uint32_t slot, const Instr& instr);
   void take_portion(std::uint32_t slot, std::int64_t n);
@@ -234,6 +251,7 @@ class Sm {
   // tensor.cc
   void wgmma(std::uint32_t slot, const Instr& instr, Turn& turn);
   [[nodiscard]] bool join_warpgroup(std::uint32_t slot, Turn& turn);
+  static void write_beside_wgmma(Scheduler& s, std::int64_t first, std::int64_t n);
   void wgmma_wait(std::uint32_t slot, std::int64_t left, Turn& turn);
   void mma(std::uint32_t slot, const Instr& instr, Turn& turn);
 

@@ -55,7 +55,9 @@ void Sm::wgmma(std::uint32_t slot, const Instr& instr, Turn& turn) {
   }
   const CompiledTensor& t = w.code->tensors[static_cast<std::size_t>(instr.object)];
   const std::int64_t n = std::min(instr.count - w.done, turn.budget);
-  const auto slots = scheduler_of(slot).tensor.reserve(turn.cycle * kUnit, n * t.cost.pipe);
+  Scheduler& s = scheduler_of(slot);
+  const auto slots = s.tensor.reserve(turn.cycle * kUnit, n * t.cost.pipe);
+  s.wgmma_until = slots.end;
   result::Counters& c = w.launch->counters;
   c.tensor_busy += n * t.cost.full;
   c.tensor_energy += n * t.cost.energy;
@@ -68,6 +70,13 @@ void Sm::wgmma(std::uint32_t slot, const Instr& instr, Turn& turn) {
   ++w.pc;
   a.in_step = false;
   a.tensor_end[a.tensor_groups++ % AsyncWarp::kTensorGroups] = whole(slots.end) + instr.latency;
+}
+
+// The sums of wgmma pass the register file, whose port takes a result per cycle: the results of
+// `n` instructions that issue from `first` on, while wgmma is under way, hold it up by as much.
+void Sm::write_beside_wgmma(Scheduler& s, std::int64_t first, std::int64_t n) {
+  if (s.wgmma_until <= first * kUnit) { return; }
+  s.wgmma_until = s.tensor.reserve(first * kUnit, n * isa::kRegisterWrite).end;
 }
 
 void Sm::wgmma_wait(std::uint32_t slot, std::int64_t left, Turn& turn) {

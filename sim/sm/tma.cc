@@ -85,16 +85,19 @@ BulkAccess Sm::bulk_access(const Warp& w, const CompiledBox& c) const {
   std::int64_t times = 1;
   for (std::size_t axis = 0; axis < 3; ++axis) {
     const std::int64_t within = c.box.multicast[axis] ? index[axis] % extent[axis] : 0;
-    at += (index[axis] - within) * c.place.block[axis];
+    at += axis == 2 ? c.place.of_z(index[axis] - within)
+                    : (index[axis] - within) * c.place.block[axis];
     share += within * times;
     times *= c.box.multicast[axis] ? extent[axis] : 1;
   }
   for (std::size_t d = 0; d < static_cast<std::size_t>(c.place.depth); ++d) {
     at += w.trip[d] * c.place.loop[d];
   }
-  at %= c.place.wrap;
-  at += at < 0 ? c.place.wrap : 0;
-  if (!c.box.clip) { at = inside(c, at); }
+  if (!c.box.clip) {
+    at %= c.place.wrap;
+    at += at < 0 ? c.place.wrap : 0;
+    at = inside(c, at);
+  }
   BulkAccess a;
   a.array_base = w.launch->array_base[static_cast<std::size_t>(c.place.array)];
   a.array_bytes = c.array_bytes;

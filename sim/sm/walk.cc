@@ -131,6 +131,7 @@ void walk(CompiledAccess& c, WalkKind kind, std::int64_t count, const Surroundin
 
 void take_strides(CompiledAccess& c, const kernel::Strides& s) {
   c.block = {s.block_x, s.block_y, s.block_z};
+  c.at_z = s.at_z;
   c.warp = s.warp;
   c.count = s.count;
   std::copy_n(s.loop.begin(), std::min<std::size_t>(s.loop.size(), c.loop.size()), c.loop.begin());

@@ -35,6 +35,8 @@ enum class Reason : std::uint8_t {
 [[nodiscard]] std::int64_t& bucket(result::StallCycles& stalls, Reason reason);
 [[nodiscard]] std::string_view name(Reason reason);
 
+inline constexpr std::int64_t kNoLeap = INT64_MAX;
+
 // Three lines of the host's cache: the state of its waits, the run under way, its loops.
 struct alignas(64) Warp {
   Launch* launch = nullptr;  // null: the slot is free
@@ -65,6 +67,8 @@ struct alignas(64) Warp {
   std::uint64_t age = 0;   // order of placement
 
   alignas(64) std::array<std::int64_t, kernel::kMaxLoopDepth> trip{};
+  // Trip of its long loop behind which it leaves out LoopTrips::leap.
+  std::int64_t leap_from = kNoLeap;
 };
 
 // The scoreboard entries of all of the warp's loads but the newest `count`.

@@ -9,6 +9,8 @@
 #include <mutex>
 #include <thread>
 
+#include "study/apart.h"
+
 namespace wavetail::study {
 
 namespace {
@@ -126,9 +128,10 @@ void Batch::add(const Measurement& row, GpuShelf& shelf) {
     result.gpu = gpu.name;
     result.confidence = gpu::name(gpu.weakest());
     result.clock_mhz = static_cast<double>(gpu.sm_clock().count()) * 1e-6;
+    result.apart = apart_of(row, gpu);
     plan = plan_of(row, gpu);
     // in_unit needs the clock of a plan without a scenario, too
-    plan->scenario.gpu = gpu;
+    if (plan->scenario.kernels.empty()) { plan->scenario.gpu = gpu; }
   } catch (const Unmapped& why) { result.skipped = why.what(); }
 }
 

@@ -17,6 +17,10 @@ namespace {
 
 constexpr std::string_view
     kNoMatrices = "matrix products by tensor instructions have no protocol yet";
+constexpr std::string_view kNarrowLayer =
+    "replays of a graph: activations made narrow, library products over copies of "
+    "the weights";
+constexpr std::string_view kGrouped = "a product of groups of rows after a flush of L2";
 constexpr std::string_view kNoSteps = "steps of whole models have no protocol yet";
 
 constexpr std::array kProtocols = {
@@ -80,20 +84,22 @@ constexpr std::array kProtocols = {
              "launches of a kernel that the row states, or library products: graphs replayed over "
              "copies of the weights, calls after a flush of L2, or one call after the other",
              gemm_plan},
-    Protocol{"gemm_bf16_grouped_contiguous", kNoMatrices},
-    Protocol{"gemm_bf16_grouped_masked", kNoMatrices},
+    Protocol{"gemm_bf16_grouped_contiguous", kGrouped, grouped_plan},
+    Protocol{"gemm_bf16_grouped_masked", kGrouped, grouped_plan},
     Protocol{"gemm_fp16", "launches of a kernel that the row states, one after the other",
              ladder_plan},
     Protocol{"gemm_fp16_mma_sync", "launches of a kernel that the row states, one after the other",
              ladder_plan},
     Protocol{"gemm_fp32", "an FP32 product by the FP32 pipe, wave by wave", sgemm_plan},
-    Protocol{"gemm_fp8", "launches of a kernel that the row states, one after the other",
-             ladder_plan},
-    Protocol{"gemm_fp8_block", kNoMatrices},
-    Protocol{"gemm_fp8_blockscale", kNoMatrices},
-    Protocol{"gemm_fp8_grouped_contiguous", kNoMatrices},
-    Protocol{"gemm_fp8_grouped_masked", kNoMatrices},
-    Protocol{"gemm_nvfp4", kNoMatrices},
+    Protocol{"gemm_fp8",
+             "launches of a kernel that the row states, a library's after a flush of L2, or one "
+             "after the other",
+             fp8_plan},
+    Protocol{"gemm_fp8_block", kNarrowLayer, narrow_layer_plan},
+    Protocol{"gemm_fp8_blockscale", "a block-scaled product after a flush of L2", blockscale_plan},
+    Protocol{"gemm_fp8_grouped_contiguous", kGrouped, grouped_plan},
+    Protocol{"gemm_fp8_grouped_masked", kGrouped, grouped_plan},
+    Protocol{"gemm_nvfp4", kNarrowLayer, narrow_layer_plan},
     Protocol{"gemm_phase_cycles", "what the warps of a kernel wait for in a phase of its loop",
              phase_plan},
     Protocol{"gemm_tf32", kNoMatrices},
@@ -120,10 +126,12 @@ constexpr std::array kProtocols = {
     Protocol{"library_gemm_bf16",
              "a graph of library products over copies of the weights, replayed back to back",
              library_gemm_plan},
-    Protocol{"library_gemm_fp8", kNoMatrices},
-    Protocol{"library_gemm_fp8_blockscale", kNoMatrices},
-    Protocol{"library_gemm_nvfp4", kNoMatrices},
-    Protocol{"library_moe", kNoMatrices},
+    Protocol{"library_gemm_fp8", kNarrowLayer, library_fp8_plan},
+    Protocol{"library_gemm_fp8_blockscale", kNarrowLayer, library_fp8_blocks_plan},
+    Protocol{"library_gemm_nvfp4", kNarrowLayer, library_nvfp4_plan},
+    Protocol{"library_moe",
+             "replays of a graph: tokens sorted by expert, two grouped products, their sum",
+             library_moe_plan},
     Protocol{"llm_decode", kNoSteps},
     Protocol{"llm_first_token", kNoSteps},
     Protocol{"mem_latency", "a chain of dependent loads in a level of memory", latency_plan},
@@ -148,9 +156,8 @@ constexpr std::array kProtocols = {
     Protocol{"repeated_small_kernel", "launches that follow each other in a stream or a graph",
              small_kernel_plan},
     Protocol{"rmsnorm_pdl", "programmatic dependent launch is not part of the machine"},
-    Protocol{"roofline",
-             "its inner loop reaches 63 % of the FP32 rate where it only computes: which "
-             "instructions it has is not stated"},
+    Protocol{"roofline", "threads that walk two arrays and multiply and add between the loads",
+             roofline_plan},
     Protocol{"sm_pipe_mixed", "every SM loads from shared memory and shuffles in turn",
              sm_pipe_mixed_plan},
     Protocol{"sm_pipe_throughput", "every SM accesses shared memory, shuffles or reduces",

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <iterator>
 #include <map>
 
 namespace wavetail::study {
@@ -107,11 +106,19 @@ void compare(Validation& v) {
   v.groups.clear();
   for (const auto& [set, rows] : sets) { v.sets.push_back({set, statistics_of(rows)}); }
   for (const auto& [key, rows] : groups) {
-    Rows tight;
-    std::copy_if(rows.begin(), rows.end(), std::back_inserter(tight),
-                 [](const RowResult* r) { return r->row.is_tight(); });
-    v.groups.push_back({key.first, key.second, rows.front()->confidence, statistics_of(rows),
-                        statistics_of(tight), decades_of(rows)});
+    Rows tight, single, apart;
+    for (const RowResult* r : rows) {
+      (r->apart.empty() ? single : apart).push_back(r);
+      if (r->apart.empty() && r->row.is_tight()) { tight.push_back(r); }
+    }
+    v.groups.push_back({.set = key.first,
+                        .gpu = key.second,
+                        .confidence = rows.front()->confidence,
+                        .all = statistics_of(rows),
+                        .tight = statistics_of(tight),
+                        .single = statistics_of(single),
+                        .apart = statistics_of(apart),
+                        .decades = decades_of(rows)});
   }
 }
 

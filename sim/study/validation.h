@@ -22,6 +22,7 @@ struct RowResult {
   std::optional<double> power_w = {};          // of the board while kernels run, mean
   std::optional<double> power_error_pct = {};  // against `power_W=` of the row's notes
   std::string skipped = {};                    // why there is no prediction
+  std::string apart = {};                      // why it counts apart (study/apart.h)
 };
 
 // Over rows with a prediction; percentages over those that have a measured value, or lo and hi.
@@ -48,7 +49,10 @@ struct Decade {
 struct Group {
   std::string set, gpu;  // the GPU file's name, or the row's own where there is none
   std::string confidence;
-  Statistics all, tight;
+  Statistics all;
+  Statistics tight;             // at least three collections that agree, not apart
+  Statistics single;            // rows that a single mechanism can give
+  Statistics apart;             // the others (study/apart.h)
   std::vector<Decade> decades;  // of rows that measure a time
 };
 

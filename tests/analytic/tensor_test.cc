@@ -130,6 +130,28 @@ TEST(Tensor, TwoWarpgroupsShareThePipes) {
   EXPECT_NEAR(t, 2 * 100 * 4 * 128, 600);
 }
 
+// Four warps multiply all the time, four others of the same sub-partitions add: each of their
+// results holds the products up by isa::kRegisterWrite.
+TEST(Tensor, WgmmaSharesTheRegistersPort) {
+  const gpu::GpuSpec gpu = instant();
+  constexpr std::int64_t kProducts = 400, kAdds = 8000;
+  const auto both = [&](std::int64_t adds) {
+    kernel::Kernel k = kernel_of({repeat(kProducts / 4, {wgmma(256, 4), of(OpKind::WgmmaWait, 1)})},
+                                 1, 256);
+    k.roles[0].warps = 4;
+    kernel::Role other;
+    other.warps = 4;
+    Op add;
+    add.count = adds;
+    add.distance = 8;
+    other.program = {add};
+    k.roles.push_back(other);
+    return cycles_of(k, gpu);
+  };
+  const double alone = both(1), share = static_cast<double>(isa::kRegisterWrite) / 1000;
+  EXPECT_NEAR(both(kAdds) - alone, share * kAdds, 0.02 * share * kAdds);
+}
+
 TEST(Tensor, MmaIsAChainOfLatencies) {
   const gpu::GpuSpec gpu = instant();
   EXPECT_NEAR(cycles_of(kernel_of({repeat(20, {mma(10, 1)})}, 1, 32), gpu), 199 * 24, 3);

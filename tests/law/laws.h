@@ -154,33 +154,36 @@ inline void expect_work(const result::Counters& c, const kernel::Kernel& kernel,
   const bound::Work work = bound::count_work(kernel, gpu);
   const Branches branches = branches_of(kernel, gpu);
   // Blocks that share tiles out do so in unequal parts, of which `bound` takes the mean.
-  const auto expect_same = [&](double got, double wanted) {
-    EXPECT_NEAR(got, wanted, kernel.shares ? 1e-9 * wanted : 0);
+  const auto expect_same = [&](const char* what, double got, double wanted) {
+    EXPECT_NEAR(got, wanted, kernel.shares ? 1e-9 * wanted : 0) << what;
   };
-  expect_same(static_cast<double>(c.warp_instructions),
+  expect_same("warp instructions", static_cast<double>(c.warp_instructions),
               n * (work.warp_instructions + branches.warps));
-  expect_same(static_cast<double>(c.thread_instructions),
+  expect_same("thread instructions", static_cast<double>(c.thread_instructions),
               n * (work.thread_instructions + branches.lanes));
-  expect_same(static_cast<double>(c.load_requests), n * work.load_requests);
-  expect_same(static_cast<double>(c.store_requests), n * work.store_requests);
-  expect_same(static_cast<double>(c.useful_load_bytes), n * work.useful_load_bytes);
-  expect_same(static_cast<double>(c.useful_store_bytes), n * work.useful_store_bytes);
-  expect_same(c.flops, n * work.flops);
+  expect_same("load requests", static_cast<double>(c.load_requests), n * work.load_requests);
+  expect_same("store requests", static_cast<double>(c.store_requests), n * work.store_requests);
+  expect_same("useful load bytes", static_cast<double>(c.useful_load_bytes),
+              n * work.useful_load_bytes);
+  expect_same("useful store bytes", static_cast<double>(c.useful_store_bytes),
+              n * work.useful_store_bytes);
+  expect_same("operations", c.flops, n * work.flops);
   double moved = 0, landed = 0;
   for (const bound::BoxWork& b : work.boxes) {
     moved += b.moved_bytes;
     landed += b.landed_bytes;
   }
-  expect_same(static_cast<double>(c.tma_fetch_bytes + c.tma_store_bytes), n * moved);
-  expect_same(static_cast<double>(c.tma_load_bytes), n * landed);
+  expect_same("bytes moved by the TMA", static_cast<double>(c.tma_fetch_bytes + c.tma_store_bytes),
+              n * moved);
+  expect_same("bytes landed", static_cast<double>(c.tma_load_bytes), n * landed);
   EXPECT_EQ(c.blocks, launches * kernel::volume(kernel.grid));
   const std::vector<sm::Code> codes = sm::compile(kernel, gpu);
   if (keeps_alignment(codes, sm::InstrKind::Load) &&
       keeps_alignment(codes, sm::InstrKind::CpAsync)) {
-    expect_same(static_cast<double>(c.load_sectors), n * work.load_sectors);
+    expect_same("load sectors", static_cast<double>(c.load_sectors), n * work.load_sectors);
   }
   if (keeps_alignment(codes, sm::InstrKind::Store)) {
-    expect_same(static_cast<double>(c.store_sectors), n * work.store_sectors);
+    expect_same("store sectors", static_cast<double>(c.store_sectors), n * work.store_sectors);
   }
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Steady waves left out on the whole GPU, against simulating all of them.
+// Steady waves and trips left out on the whole GPU, against simulating all of them.
 #include <gtest/gtest.h>
 
 #include "analytic/lab.h"
@@ -19,12 +19,15 @@ struct Long {
 std::vector<Long> long_kernels() {
   return {
       // Blocks of 16 steps drift apart for longer than the waves that are compared: 1.2 % were
-      // seen.
+      // seen. The third comes into step within its tiles: 0.9 %.
       {"gemm", {{{"m", 8192}, {"n", 8192}, {"k", 1024}}, {}, {{"tile", {128, 128}}}}, 0.015},
       {"gemm",
        {{{"m", 12288}, {"n", 8192}, {"k", 1024}},
         {{"schedule", "persistent"}},
         {{"tile", {128, 256}}, {"cluster", {2, 1}}}}},
+      {"gemm", {{{"m", 1537}, {"n", 16384}, {"k", 10240}}, {{"dtype", "bf16"}}, {}}, 0.01},
+      {"gemm", {{{"m", 3328}, {"n", 8192}, {"k", 16384}}, {{"dtype", "bf16"}}, {}}},
+      {"gemm", {{{"m", 5}, {"n", 32768}, {"k", 10240}}, {{"dtype", "bf16"}}, {}}},
       {"copy", {{{"bytes", 1 << 30}}, {}, {}}},
       {"norm", {{{"rows", 65536}, {"cols", 4096}}, {}, {}}},
   };
@@ -41,7 +44,7 @@ TEST(WaveSkipFull, AgreesWithSimulatingEveryWave) {
     const DrivenLaunch all = drive(s).launches.at(0);
     s.simulation.skip_waves = kTolerance;
     const DrivenLaunch some = drive(s).launches.at(0);
-    EXPECT_GT(some.skipped_waves, 4);
+    EXPECT_GT(some.skipped_waves + some.skipped_trips, 4);
     EXPECT_NEAR(unit::ratio(some.time(), all.time()), 1, one.within);
   }
 }

@@ -65,6 +65,30 @@ TEST(Attention, LaunchesInEveryForm) {
   }
 }
 
+// Two tiles of 128 queries while tensor memory has room, one above 128 elements of V; in decode a
+// few query heads.
+TEST(Attention, LaunchesOnBlackwell) {
+  const auto gpu = specs::b200();
+  for (const std::int64_t dim : {64, 128, 192, 256, 512}) {
+    for (const Words& mode : {kPrefill, kDecode}) {
+      if (dim > 256 && mode == kPrefill) { continue; }
+      Numbers n = prompt(16, 4, 1000, dim);
+      n["kv_len"] = 5000;
+      const kernel::Kernel k = made(n, mode, gpu).front();
+      const auto fit = occupancy::occupy(gpu, occupancy::launch_of(k));
+      EXPECT_TRUE(fit.launchable) << k.note << fit.reason;
+      EXPECT_GT(k.tmem_columns, 0) << k.note;
+      if (mode == kPrefill) {
+        EXPECT_EQ(k.grid[1], dim <= 128 ? (4000 + 255) / 256 : (4000 + 127) / 128);
+      }
+    }
+  }
+  Words words = kPrefill;
+  words["kernel"] = "fa4";
+  EXPECT_THAT(mistake(prompt(8, 8, 64), words), HasSubstr("kernel is fa4"));
+  EXPECT_THAT(mistake(prompt(8, 8, 64, 512), words, gpu), HasSubstr("head_dim"));
+}
+
 // Blocks of keys of every tile, counted query by query.
 TEST(Attention, SkipsExactlyTheMaskedBlocks) {
   for (const auto& [group, tokens, prefix] :

@@ -7,6 +7,7 @@
 #include <algorithm>
 
 #include "library/eager.h"
+#include "library/made.h"
 #include "library/row_kernel.h"
 #include "library/template.h"
 #include "library/walk.h"
@@ -18,22 +19,6 @@ namespace {
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::SizeIs;
-using Numbers = std::map<std::string, std::int64_t, std::less<>>;
-using Words = std::map<std::string, std::string, std::less<>>;
-
-std::vector<kernel::Kernel> made(const char* name, const Numbers& numbers,
-                                 const Words& words = {}) {
-  std::vector<kernel::Kernel> kernels;
-  const auto mistakes = build(*find_template(name), {numbers, words}, specs::h100(), kernels);
-  EXPECT_THAT(mistakes, IsEmpty()) << mistakes.front().parameter << ' ' << mistakes.front().message;
-  return kernels;
-}
-
-std::string mistake(const char* name, const Numbers& numbers, const Words& words = {}) {
-  std::vector<kernel::Kernel> kernels;
-  const auto mistakes = build(*find_template(name), {numbers, words}, specs::h100(), kernels);
-  return mistakes.empty() ? "" : mistakes.front().parameter + " " + mistakes.front().message;
-}
 
 void expect_exact(const kernel::Kernel& k) {
   const Touched t = walk(k);

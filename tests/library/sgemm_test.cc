@@ -5,6 +5,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "library/parts.h"
 #include "library/template.h"
 #include "library/walk.h"
 #include "support/specs.h"
@@ -59,6 +60,15 @@ TEST(Sgemm, SlicesShareOutTheSteps) {
   // The sums of four slices cost an addition per held sum.
   EXPECT_EQ(t.flops, 2.0 * 128 * 64 * 64 + 4.0 * 128 * 64);
   EXPECT_THAT(made.kernels.front().note, HasSubstr("4 slices"));
+}
+
+// The register file gives a scheduler two registers per cycle.
+TEST(Sgemm, OperandsBeyondTwoKeepAFullRatePipe) {
+  EXPECT_EQ(register_turns(specs::h100(), 1000, 3), 500);
+  EXPECT_EQ(register_turns(specs::h100(), 1000, 2), 0);
+  gpu::GpuSpec half = specs::h100();
+  half.pipes.fp32.lanes = 16;
+  EXPECT_EQ(register_turns(half, 1000, 3), 0);
 }
 
 TEST(Sgemm, ABatchHasMatricesOfItsOwn) {

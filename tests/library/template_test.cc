@@ -6,6 +6,7 @@
 
 #include <algorithm>
 
+#include "library/made.h"
 #include "library/walk.h"
 #include "occupancy/occupancy.h"
 #include "support/specs.h"
@@ -16,22 +17,6 @@ namespace {
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::SizeIs;
-using Numbers = std::map<std::string, std::int64_t, std::less<>>;
-using Words = std::map<std::string, std::string, std::less<>>;
-
-std::vector<kernel::Kernel> made(const char* name, const Numbers& numbers,
-                                 const Words& words = {}) {
-  std::vector<kernel::Kernel> kernels;
-  const auto mistakes = build(*find_template(name), {numbers, words}, specs::h100(), kernels);
-  EXPECT_THAT(mistakes, IsEmpty()) << mistakes.front().parameter << ' ' << mistakes.front().message;
-  return kernels;
-}
-
-std::string mistake(const char* name, const Numbers& numbers, const Words& words = {}) {
-  std::vector<kernel::Kernel> kernels;
-  const auto mistakes = build(*find_template(name), {numbers, words}, specs::h100(), kernels);
-  return mistakes.empty() ? "" : mistakes.front().parameter + " " + mistakes.front().message;
-}
 
 // Every byte that the algorithm has to move is touched, and no other.
 void expect_exact(const kernel::Kernel& k) {

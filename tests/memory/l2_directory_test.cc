@@ -95,6 +95,16 @@ TEST(L2Directory, AFewHotLinesAgeNobody) {
   EXPECT_EQ(l2.held(2)[0], ~0ULL);
 }
 
+// A machine whose time begins anew finds what another one's fills have brought.
+TEST(L2Directory, FillsHaveLandedForAnotherMachine) {
+  L2Directory d(1024);
+  const std::uint32_t frame = d.find_or_claim(7);
+  d.set_ready(frame, 0, unit::Time{} + unit::Duration{5'000'000});
+  EXPECT_GT(d.ready(frame, 0), unit::Time{});
+  d.land();
+  EXPECT_EQ(d.ready(frame, 0), unit::Time{});
+}
+
 TEST(L2Directory, ForgetsWhatWasWrittenElsewhere) {
   L2Directory l2(512);
   const std::uint32_t frame = l2.find_or_claim(5);

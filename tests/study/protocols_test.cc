@@ -154,8 +154,9 @@ TEST(Protocol, ElementwiseReadsAndWritesItsTensors) {
   const Ran r = ran("a100-sxm-80gb", "elementwise_fp32",
                     "op=add;rows=4096;cols=1024;dtype=fp32;grid=8192x1x1;block=128x1x1", "time",
                     "us");
-  EXPECT_EQ(r.counters().useful_load_bytes, r.launches() * 2 * 4096 * 1024 * 4);
-  EXPECT_EQ(r.counters().useful_store_bytes, r.launches() * 4096 * 1024 * 4);
+  const std::int64_t launches = r.happened.kernels.front().launches;
+  EXPECT_EQ(r.counters(0).useful_load_bytes, launches * 2 * 4096 * 1024 * 4);
+  EXPECT_EQ(r.counters(0).useful_store_bytes, launches * 4096 * 1024 * 4);
 }
 
 TEST(Protocol, LevelsReachTheirPorts) {

@@ -71,11 +71,60 @@ TEST(SmallKernels, AProductIsReadFromItsGrid) {
       "b=1;m=768;n=512;k=128;dtype=fp32(no TF32);"
       "kernel=ampere_sgemm_64x32_sliced1x4_tn;tile=64x32;stages=;grid=12x4x1;block=256",
       "time", "us");
-  const auto& kernels = r.plan.scenario.kernels.all();
-  EXPECT_EQ(kernel::volume(kernels.back().grid), 48);
-  EXPECT_EQ(kernels.back().block, 256);
-  EXPECT_EQ(kernels.back().arrays[2].bytes.count(), 768 * 128 * 4);
-  EXPECT_GT(r.figure("us"), 0);
+  const kernel::Kernel& wave = r.plan.scenario.kernels.all().front();
+  EXPECT_EQ(kernel::volume(wave.grid), 48);
+  EXPECT_EQ(wave.block, 256);
+  EXPECT_EQ(wave.arrays[2].bytes.count(), 768 * 128 * 4);
+}
+
+// A call between two events of an idle stream takes the host's way to the launch, too; launches
+// that follow each other do not.
+TEST(SmallKernels, AnIdleStreamWaitsForTheHost) {
+  const auto time = [](const char* words) {
+    return ran("h100-sxm", "gemm_fp32", std::string("m=128;n=128;k=64") + words, "time", "us")
+        .figure("us");
+  };
+  EXPECT_NEAR(time("") - time(";kernel=cublas"), 20, 3);
+}
+
+// 400 tiles on 264 places: a wave and 136 blocks, none more and none fewer.
+TEST(SmallKernels, TheLastWaveHasTheBlocksThatAreLeft) {
+  const Plan plan = plan_of(
+      row("H100-SXM-80GB", "gemm_fp32",
+          "b=1;m=5120;n=1024;k=1280;tile=128x128x8;stages=3;grid=40x10x1;block=128", "time", "us"),
+      shipped_gpu("h100-sxm"));
+  std::vector<std::int64_t> blocks;
+  for (const kernel::Kernel& k : plan.scenario.kernels.all()) {
+    if (!k.duration) { blocks.push_back(kernel::volume(k.grid)); }
+  }
+  EXPECT_THAT(blocks, ::testing::ElementsAre(264, 264, 136, 136));
+}
+
+TEST(SmallKernels, TheFirstStepOfALadderHasAThreadPerElement) {
+  const auto first = [](const char* kernel, const char* gpu) {
+    const Plan plan = plan_of(
+        row(gpu, "gemm_fp32", std::string("m=512;n=512;k=512;kernel=") + kernel, "gflops",
+            "GFLOP/s"),
+        shipped_gpu(gpu));
+    return plan.scenario.kernels.all().front().block;
+  };
+  EXPECT_EQ(first("1 naive", "a6000"), 32 * 32);
+  EXPECT_EQ(first("naive", "h100-sxm"), 16 * 16);
+}
+
+// v * a - b reads three registers where the register file gives two per cycle; no part of it is
+// left on an A100, whose pipes take two cycles.
+TEST(SmallKernels, ARooflineEndsAtTheRegisterFile) {
+  const auto share = [](const char* gpu, int sms, double peak) {
+    return ran(gpu, "roofline",
+               "dtype=fp32;grid=" + std::to_string(8 * sms) +
+                   ";block=256;elems_per_thread=4000;arrays=2;ilp=2;launches=1000;inner_iters=128",
+               "gflops", "GFLOP/s")
+               .figure("GFLOP/s") /
+           peak;
+  };
+  EXPECT_NEAR(share("h200-sxm", 132, 132 * 256 * 1.98), 0.6, 0.05);
+  EXPECT_GT(share("a100-sxm-80gb", 108, 108 * 128 * 1.41), 0.85);
 }
 
 TEST(SmallKernels, QuantisingAgainFindsItsDataInL2) {

@@ -25,12 +25,13 @@ Session::Session(const scenario::Scenario& s)
                 .seed = s.simulation.seed,
                 .replay = s.simulation.replay,
                 .skip_waves = s.simulation.skip_waves}),
-      host_(s.gpu, s.kernels.all(), s.timeline, wheel_, machine_,
-            [this](const sm::Launch& launch, const host::LaunchRecord& record) {
-              driven_.launches.push_back({record.kernel, launch.started, launch.ended,
-                                          launch.counters, launch.l2_bytes_at_start,
-                                          launch.replayed, launch.fit, launch.skipped_waves});
-            }) {
+      host_(
+          s.gpu, s.kernels.all(), s.timeline, wheel_, machine_,
+          [this](const sm::Launch& launch, const host::LaunchRecord& record) {
+            driven_.launches.push_back({record.kernel, launch.started, launch.ended,
+                                        launch.counters, launch.l2_bytes_at_start, launch.replayed,
+                                        launch.fit, launch.skipped_waves, launch.skipped_trips});
+          }) {
   if (s.initial_l2 != scenario::InitialL2::Empty) {
     machine_.memory().l2().fill_with_strangers(s.initial_l2 == scenario::InitialL2::Dirty);
   }

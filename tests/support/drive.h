@@ -24,7 +24,7 @@ struct DrivenLaunch {
   std::int64_t l2_bytes_at_start = 0;
   bool replayed = false;
   occupancy::Occupancy fit;
-  std::int64_t skipped_waves = 0;
+  std::int64_t skipped_waves = 0, skipped_trips = 0;
 
   [[nodiscard]] unit::Duration time() const { return ended - started; }
 };

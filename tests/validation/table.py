@@ -55,9 +55,12 @@ same. Mistakes in the file are shown with line and column, all in one go.
 - Rows that come down to one simulation share it. `--jobs` changes nothing but the time it takes.
 
 `--format json` has `rows` (`id`, `set`, `gpu`, `predicted`, `unit`, and where there are such, `measured`, `error_pct`,
-`outside_pct`, `skipped`), `sets` (`n` predicted, `skipped`, `compared`, `mape_pct`, `median_ape_pct`, `bias_pct`,
+`outside_pct`, `skipped`, `apart`), `sets` (`n` predicted, `skipped`, `compared`, `mape_pct`, `median_ape_pct`, `bias_pct`,
 `outside_pct`) and `groups`, the same by set and GPU file, with the `tight` rows (at least three collections in `notes`,
-spread up to 25 %) and by decade of measured duration. Errors are (predicted - measured) / measured; bias is their
+spread up to 25 %), the rows that a single mechanism can give (`single`) and those counted `apart`, and by decade of
+measured duration. A row is apart by what it says itself: `hi` above 2.5 times `lo`; and of attention, heads above 256
+elements, 48 or more query heads per KV head from at most two collections, or keys and values that L2 cannot hold, read
+faster than DRAM's peak. `tight` rows are not apart. Errors are (predicted - measured) / measured; bias is their
 mean, MAPE the mean of their magnitudes, `outside_pct` the distance to `lo`...`hi`.
 
 ## Protocols

@@ -38,6 +38,8 @@ namespace wavetail::study {
 // elementwise.cc: pointwise kernels and normalisations of frameworks
 [[nodiscard]] Plan elementwise_plan(Params& params, const gpu::GpuSpec& gpu);
 [[nodiscard]] Plan norm_plan(Params& params, const gpu::GpuSpec& gpu);
+// roofline.cc: loads and multiply-adds in turn
+[[nodiscard]] Plan roofline_plan(Params& params, const gpu::GpuSpec& gpu);
 // sgemm.cc: FP32 products
 [[nodiscard]] Plan sgemm_plan(Params& params, const gpu::GpuSpec& gpu);
 // rows.cc: softmax, layernorm and quantisation as frameworks launch them
@@ -97,6 +99,16 @@ namespace wavetail::study {
 // gemm.cc: matrix products of libraries
 [[nodiscard]] Plan gemm_plan(Params& params, const gpu::GpuSpec& gpu);
 [[nodiscard]] Plan library_gemm_plan(Params& params, const gpu::GpuSpec& gpu);
+// quantized.cc: products of FP8 and FP4 operands
+[[nodiscard]] Plan library_fp8_plan(Params& params, const gpu::GpuSpec& gpu);
+[[nodiscard]] Plan library_fp8_blocks_plan(Params& params, const gpu::GpuSpec& gpu);
+[[nodiscard]] Plan library_nvfp4_plan(Params& params, const gpu::GpuSpec& gpu);
+[[nodiscard]] Plan narrow_layer_plan(Params& params, const gpu::GpuSpec& gpu);
+[[nodiscard]] Plan blockscale_plan(Params& params, const gpu::GpuSpec& gpu);
+[[nodiscard]] Plan fp8_plan(Params& params, const gpu::GpuSpec& gpu);
+// moe.cc: grouped products, mixtures of experts
+[[nodiscard]] Plan grouped_plan(Params& params, const gpu::GpuSpec& gpu);
+[[nodiscard]] Plan library_moe_plan(Params& params, const gpu::GpuSpec& gpu);
 // ladders.cc: matrix products whose kernels are stated
 [[nodiscard]] Plan ladder_plan(Params& params, const gpu::GpuSpec& gpu);
 [[nodiscard]] Plan profile_plan(Params& params, const gpu::GpuSpec& gpu);

@@ -4,6 +4,7 @@
 // collectors of vLLM, SGLang and TensorRT-LLM).
 #include <array>
 
+#include "isa/availability.h"
 #include "study/protocols/all.h"
 #include "study/protocols/attention.h"
 
@@ -27,12 +28,34 @@ Attention read_heads(Params& params, bool decode) {
   return a;
 }
 
+// TensorRT-LLM has its own kernel for prompts before Blackwell: query heads are not packed, no
+// scores are made ahead of a softmax, and the kernel in front rotates the queries, too.
+void tensorrt_llm(const gpu::GpuSpec& gpu, Attention& a) {
+  a.rotates = true;
+  if (!a.decode && !isa::lacks("wgmma", gpu.architecture)) { a.overlap = a.packed = false; }
+}
+
 // The attention kernel of a framework, as the row names it.
-std::string read_framework(Params& params) {
+void read_framework(Params& params, const gpu::GpuSpec& gpu, Attention& a) {
   const std::string name = params.one_of(
       "kernel",
       std::array<std::string_view, 3>{"vllm_flash_attn_fa3", "vllm_flash_attn", "torch_flow"});
-  return name == "vllm_flash_attn" ? "fa2" : "";
+  if (name == "vllm_flash_attn") { a.kernel = "fa2"; }
+  if (name == "torch_flow") { tensorrt_llm(gpu, a); }
+}
+
+// With one token per sequence FlashAttention-2 has a decode step's tiles.
+void one_token(Attention& a) {
+  if (a.length > 1 || a.kernel != "fa2") { return; }
+  a.decode = true;
+  a.length += a.prefix;
+  a.prefix = 0;
+}
+
+std::string kernel_of(const gpu::GpuSpec& gpu) {
+  return isa::lacks("wgmma", gpu.architecture) && isa::lacks("tcgen05_mma", gpu.architecture)
+             ? "fa2"
+             : "";
 }
 
 }  // namespace
@@ -45,6 +68,9 @@ Plan library_prefill_plan(Params& params, const gpu::GpuSpec& gpu) {
   a.causal = params.count("causal", 0) != 0;
   a.page = kPage;
   a.varlen = a.dim != 64;
+  a.kernel = kernel_of(gpu);
+  one_token(a);
+  if (a.dim == 64) { tensorrt_llm(gpu, a); }  // as in decode, its collections prevail
   return attention_plan(a, gpu);
 }
 
@@ -54,6 +80,7 @@ Plan library_decode_plan(Params& params, const gpu::GpuSpec& gpu) {
   a.length = params.count("kv_len");
   a.page = kPage;
   a.varlen = a.dim != 64;
+  a.lean = a.dim == 64;
   const std::int64_t group = a.q_heads / a.kv_heads;
   if (a.dim != 128 && (group == 1 || group > kMostPacked)) {
     a.kernel = "xqa";
@@ -68,7 +95,7 @@ Plan framework_prefill_plan(Params& params, const gpu::GpuSpec& gpu) {
   Attention a = read_heads(params, false);
   a.length = params.count("seqlen");
   a.causal = params.count("causal", 0) != 0;
-  a.kernel = read_framework(params);
+  read_framework(params, gpu, a);
   a.page = kPage;
   a.varlen = a.dim != 64;
   return attention_plan(a, gpu);
@@ -78,7 +105,7 @@ Plan framework_decode_plan(Params& params, const gpu::GpuSpec& gpu) {
   params.metric_is({"time"});
   Attention a = read_heads(params, true);
   a.length = params.count("kv_len");
-  a.kernel = read_framework(params);
+  read_framework(params, gpu, a);
   a.page = kPage;
   a.varlen = a.dim != 64;
   return attention_plan(a, gpu);

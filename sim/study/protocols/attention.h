@@ -4,6 +4,7 @@
 // keys.
 #pragma once
 
+#include <ostream>
 #include <string>
 
 #include "study/protocols/library.h"
@@ -23,9 +24,17 @@ struct Attention {
   // Without the kernels of a framework around it: sums of the lengths, the write of the new keys
   // and values to the cache.
   bool alone = false;
+  bool rotates = false;  // the kernel that writes the cache rotates the queries, too
+  bool lean = false;     // kernels of few instructions that start ahead of the end of those before
 
   [[nodiscard]] std::int64_t units() const { return batch * kv_heads; }
 };
+
+// As tests name it: "decode 4 x 32/8 heads of 128, 1024 tokens".
+inline std::ostream& operator<<(std::ostream& out, const Attention& a) {
+  return out << (a.decode ? "decode " : "prefill ") << a.batch << " x " << a.q_heads << '/'
+             << a.kv_heads << " heads of " << a.dim << ", " << a.length << " tokens";
+}
 
 // Blocks of keys that a simulation goes through at most, over all blocks of the grid, before it is
 // done in parts.

@@ -41,10 +41,24 @@ std::vector<kernel::Kernel> attention_kernels(const Attention& a, std::int64_t s
   return from_template("attention", std::move(arguments), gpu);
 }
 
-// Keys and values of the new tokens go to the slots of the cache that a list names: a block per
-// token, up to 512 threads of 16 B each.
+// Between two nodes of a graph, SM cycles beside the GPU file's gap, which is one of a kernel of
+// few instructions that the SMs still hold: kernels of these libraries are long programs that a
+// launch fetches anew on every SM. Chosen on the shortest operations of vLLM (AID rows) on H100
+// and A100, where it is the same number of cycles; no rows of these were held out.
+constexpr double kFetch = 3000;
+
+gpu::GpuSpec with_fetches(const Attention& a, gpu::GpuSpec gpu) {
+  if (a.alone || a.lean) { return gpu; }
+  gpu.launch.graph_gap += unit::Duration{
+      std::llround(kFetch * 1e12 / static_cast<double>(gpu.sm_clock().count()))};
+  return gpu;
+}
+
+// Keys and values of the new tokens go to the slots of the cache that a list names, where queries
+// are rotated, these with them: a block per token, up to 512 threads of 16 B each.
 kernel::Kernel cache_write(const Attention& a, std::int64_t tokens, const gpu::GpuSpec& gpu) {
-  const std::int64_t bytes = a.kv_heads * (a.dim + a.dim_v) * library::dtype_bytes(a.dtype);
+  const std::int64_t heads = a.kv_heads * (a.dim + a.dim_v) + (a.rotates ? a.q_heads * a.dim : 0);
+  const std::int64_t bytes = heads * library::dtype_bytes(a.dtype);
   const std::int64_t threads = std::clamp<std::int64_t>(
       library::round_up(library::ceil_div(bytes, 16), 32), 32, 512);
   const std::int64_t rounds = library::ceil_div(bytes, threads * 16);
@@ -106,7 +120,7 @@ using Kernels = std::vector<kernel::Kernel>;
 
 struct Operation {
   Attention whole;
-  const gpu::GpuSpec& gpu;
+  gpu::GpuSpec gpu;
 
   [[nodiscard]] std::int64_t new_tokens() const {
     return whole.decode ? whole.batch : whole.batch * whole.length;
@@ -154,53 +168,82 @@ double steps_of(const kernel::Kernel& k) {
 double blocks_of(const kernel::Kernel& k) { return static_cast<double>(kernel::volume(k.grid)); }
 
 // Waves of tokens of the cache write that are simulated of a long one.
-constexpr std::int64_t kFewWaves = 8;
+constexpr std::int64_t kFewWaves = 1;
 
-// Parts of the attention kernel, each on arrays of its own, beside two parts of a long cache write
-// and the short kernels, in one graph. `seconds` makes the attention kernel's time out of those of
-// its parts.
+// A benchmark's run is nine operations long. Where that is longer than the window of the power
+// limit, parts of it run on a board that has been busy.
+bool is_long_run(const gpu::GpuSpec& gpu, double flops) {
+  constexpr double kOperations = 9, kShare = 0.6;  // of the dense rate, roughly
+  const double rate = kShare * gpu.tensor.bf16 * static_cast<double>(gpu.sms()) *
+                      static_cast<double>(gpu.sm_clock().count());
+  return kOperations * flops / rate > unit::seconds(gpu.power.control.window);
+}
+
+// The kernels that run beside the attention kernel: two parts of a long cache write and what is
+// short.
+struct Beside {
+  Kernels kernels;
+  bool write = false;
+  double rest = 0;  // parts of the write that are left out, as long as its second less its first
+};
+
+Beside beside(const Operation& o) {
+  Beside b;
+  b.write = !o.whole.alone;
+  if (b.write) {
+    const std::int64_t tokens = o.new_tokens();
+    const std::int64_t few = kFewWaves * wave_of(cache_write(o.whole, 1, o.gpu), o.gpu);
+    const bool cut = tokens > 2 * few;
+    b.kernels = {cache_write(o.whole, cut ? few : tokens, o.gpu),
+                 cache_write(o.whole, cut ? 2 * few : tokens, o.gpu)};
+    b.rest = cut ? static_cast<double>(tokens - 2 * few) / static_cast<double>(few) : 0;
+    if (!o.whole.decode) { b.kernels.push_back(sum_lengths(o.whole.batch, o.gpu)); }
+  }
+  if (kernel::Kernel last = o.kernels().back(); o.whole.decode && last.name == "combine") {
+    b.kernels.push_back(std::move(last));
+  }
+  return b;
+}
+
+// Parts of the attention kernel, each on arrays of its own, beside the other kernels, in one graph.
+// `seconds` makes the attention kernel's time out of those of its parts.
 Plan in_parts(const Operation& o, const std::vector<Part>& parts,
               std::function<double(const std::vector<double>&)> seconds) {
-  const std::int64_t tokens = o.new_tokens();
-  const std::int64_t few = kFewWaves * wave_of(cache_write(o.whole, 1, o.gpu), o.gpu);
-  const bool cut = tokens > 2 * few;
-  Kernels all{cache_write(o.whole, cut ? few : tokens, o.gpu),
-              cache_write(o.whole, cut ? 2 * few : tokens, o.gpu)};
-  if (!o.whole.decode && !o.whole.alone) { all.push_back(sum_lengths(o.whole.batch, o.gpu)); }
-  if (kernel::Kernel last = o.kernels().back(); o.whole.decode && last.name == "combine") {
-    all.push_back(std::move(last));
-  }
+  Beside b = beside(o);
+  Kernels all = std::move(b.kernels);
   const std::size_t others = all.size();
   for (const Part& part : parts) { all.push_back(o.part(part)); }
+  const std::size_t n = all.size();
   host::Item graph{.kind = host::ItemKind::Graph};
-  for (std::size_t i = 0; i < all.size(); ++i) {
+  for (std::size_t i = 0; i < n; ++i) {
     for (kernel::Array& a : all[i].arrays) { a.name += fmt::format(".{}", i); }
     all[i].name = fmt::format("part{}", i + 1);
     graph.body.push_back({.kernel = static_cast<int>(i)});
   }
-  const double rest = cut ? static_cast<double>(tokens - 2 * few) / static_cast<double>(few) : 0;
-  const std::size_t n = all.size();
-  const bool write = !o.whole.alone;
   scenario::Scenario s = scenario_of(o.gpu, std::move(all), {});
   let_repeat(s);
+  s.busy_board = is_long_run(o.gpu, o.attention().flops);
   s.timeline.items.insert(s.timeline.items.begin(), std::move(graph));
   return {std::move(s), Quantity::Time,
-          [=](const run::Happened& h) {
+          [=, write = b.write, rest = b.rest](const run::Happened& h) {
             std::vector<double> times;
             for (std::size_t i = others; i < n; ++i) { times.push_back(seconds_of(h, i)); }
             const auto& l = h.log.launches;
             const double gap = unit::seconds(l[1].started - l[0].ended);
             double sum = seconds(times) + gap;
-            for (std::size_t i = write ? 1 : 2; i < others; ++i) { sum += seconds_of(h, i) + gap; }
+            for (std::size_t i = write ? 1 : 0; i < others; ++i) { sum += seconds_of(h, i) + gap; }
             if (write) { sum += rest * (seconds_of(h, 1) - seconds_of(h, 0)); }
             return sum;
           },
           o.gpu.sms()};
 }
 
-// Many blocks of few steps: two waves of them, and four; time grows evenly with their number.
-Plan fewer_units(const Operation& o, double wave, double tiles) {
-  const auto few = std::max<std::int64_t>(1, std::llround(2 * wave / tiles));
+// Many blocks of few steps: some waves of them, two at least, and twice as many; time grows evenly
+// with their number once results leave L2.
+Plan fewer_units(const Operation& o, double wave, double tiles, double steps) {
+  const double waves = std::max(2.0, std::floor(kMostSteps / (3 * wave * steps)));
+  const auto few = std::clamp<std::int64_t>(std::llround(waves * wave / tiles), 1,
+                                            std::max<std::int64_t>(1, o.whole.units() / 2));
   const auto more = static_cast<double>(o.whole.units() - 2 * few) / static_cast<double>(few);
   const Part a{few, o.whole.length, o.whole.prefix}, b{2 * few, o.whole.length, o.whole.prefix};
   return in_parts(o, {a, b},
@@ -210,8 +253,9 @@ Plan fewer_units(const Operation& o, double wave, double tiles) {
 // Tiles per head and units that fill a wave best, a few tiles sharing the keys of a unit.
 std::pair<std::int64_t, std::int64_t> fill_wave(std::int64_t heads, std::int64_t tiles,
                                                 std::int64_t wave) {
+  constexpr std::int64_t kMost = 4;
   std::pair<std::int64_t, std::int64_t> best{1, 1};
-  for (std::int64_t t = 1; t <= std::min<std::int64_t>(12, tiles); ++t) {
+  for (std::int64_t t = 1; t <= std::min(kMost, tiles); ++t) {
     const std::int64_t units = std::max<std::int64_t>(1, wave / (heads * t));
     const auto filled = [&](std::int64_t a, std::int64_t b) {
       return heads * a * b > wave ? 0 : heads * a * b;
@@ -221,27 +265,27 @@ std::pair<std::int64_t, std::int64_t> fill_wave(std::int64_t heads, std::int64_t
   return best;
 }
 
-// Long prompts: one wave of tiles with few keys before them, one with more, and two waves, tell
-// what a tile and what a block of keys take of an SM.
+// Long prompts: one wave of tiles with few keys before them and one with more tell what a block of
+// keys takes, and a tile beside its blocks. SMs are kept busy to the end by short tiles, or the
+// longest tile is the end.
 Plan few_tiles(const Operation& o, const kernel::Kernel& k, std::int64_t wave) {
   const std::int64_t heads = kernel::volume(k.grid) / (o.whole.units() * k.grid[1]);
   const auto [tiles, units] = fill_wave(heads, k.grid[1], wave);
   const std::int64_t tokens = std::max<std::int64_t>(1, o.whole.length * tiles / k.grid[1]);
-  constexpr std::int64_t kNear = 256, kFar = 1024;
-  const Part a{units, tokens, kNear}, b{units, tokens, kFar}, c{2 * units, tokens, kNear};
+  constexpr std::int64_t kNear = 512, kFar = 1536;
+  const bool causal = o.whole.causal;
+  const Part a{units, tokens, kNear}, b{units, tokens, kFar};
   const auto last_of = [&](std::int64_t length, std::int64_t prefix) {  // steps of the last tile
     return steps_of(o.part({units, 1, prefix + length - 1}));
   };
-  const double near = steps_of(o.part(a)), far = steps_of(o.part(b)),
-               longest = last_of(tokens, kNear);
-  const double all_tiles = blocks_of(k), all_steps = all_tiles * steps_of(k),
-               chain = last_of(o.whole.length, o.whole.prefix);
+  const double near = causal ? last_of(tokens, kNear) : steps_of(o.part(a));
+  const double far = causal ? last_of(tokens, kFar) : steps_of(o.part(b));
+  const double all_tiles = blocks_of(k), all_steps = all_tiles * steps_of(k);
+  const double chain = causal ? last_of(o.whole.length, o.whole.prefix) : steps_of(k);
   const auto slots = static_cast<double>(wave);
-  return in_parts(o, {a, b, c}, [=](const std::vector<double>& t) {
-    const double step = (t[1] - t[0]) / (far - near);
-    const double tile = t[2] - t[0] - step * (2 * near - longest);
-    const double start = t[0] - tile - step * longest;
-    return start + std::max((tile * all_tiles + step * all_steps) / slots, tile + step * chain);
+  return in_parts(o, {a, b}, [=](const std::vector<double>& t) {
+    const double step = (t[1] - t[0]) / (far - near), tile = t[0] - step * near;
+    return std::max((tile * all_tiles + step * all_steps) / slots, tile + step * chain);
   });
 }
 
@@ -281,7 +325,7 @@ Plan shorter_and_fewer(const Operation& o, const kernel::Kernel& k, double wave)
 }  // namespace
 
 Plan attention_plan(const Attention& a, const gpu::GpuSpec& gpu, double most_steps) {
-  const Operation o{a, gpu};
+  const Operation o{a, with_fetches(a, gpu)};
   const kernel::Kernel k = o.attention();
   const double steps = steps_of(k), blocks = blocks_of(k);
   const auto wave = static_cast<double>(wave_of(k, gpu));
@@ -289,11 +333,11 @@ Plan attention_plan(const Attention& a, const gpu::GpuSpec& gpu, double most_ste
   const auto whole = [&] {  // a long one is replayed once, behind another
     GraphReplays how;
     if (steps * blocks > kMostSteps / 4) { how.warm_up = how.timed = 1; }
-    return graph_replays(gpu, o.kernels(), how);
+    return graph_replays(o.gpu, o.kernels(), how);
   };
   if (steps * blocks <= most_steps && (waves <= 8 || most_steps > kMostSteps)) { return whole(); }
   if (waves > 4 && steps <= 6) {
-    return fewer_units(o, wave, blocks / static_cast<double>(a.units()));
+    return fewer_units(o, wave, blocks / static_cast<double>(a.units()), steps);
   }
   if (!a.decode) { return waves >= 1 ? few_tiles(o, k, std::llround(wave)) : whole(); }
   return waves > 4 ? shorter_and_fewer(o, k, wave) : shorter(o, k);

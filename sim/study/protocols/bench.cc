@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "occupancy/occupancy.h"
+#include "study/protocols/library.h"
 
 namespace wavetail::study {
 
@@ -14,6 +15,9 @@ namespace {
 
 // A grid that is at most so many times as long as its three pieces is simulated whole.
 constexpr double kWholeWithin = 1.5;
+
+// Waves of a long kernel that repeat each other to within this are left out.
+constexpr double kSteadyWithin = 0.005;
 
 std::int64_t waves_for(double bytes, const LongKernel& k) {
   const double wave_bytes = k.bytes_per_block * static_cast<double>(k.wave);
@@ -24,7 +28,7 @@ Steady whole(const gpu::GpuSpec& gpu, const LongKernel& k) {
   kernel::Kernel kernel = k.make({0, k.blocks});
   kernel.name = "measured";
   const auto seconds = [](const run::Happened& h) {
-    return unit::seconds(h.log.launches.back().ended - h.log.launches.back().started);
+    return unit::seconds(h.log.launches[1].ended - h.log.launches[1].started);
   };
   const auto blocks = static_cast<double>(k.blocks);
   return {scenario_of(gpu, {std::move(kernel)}, {0, 0}), seconds,
@@ -153,6 +157,7 @@ Steady between_events(const gpu::GpuSpec& gpu, Timed timed) {
   append(timed.probes, "probe");
   scenario::Scenario s = scenario_of(gpu, std::move(kernels), order);
   s.initial_l2 = scenario::InitialL2::Clean;
+  s.simulation.skip_waves = kSteadyWithin;
   if (timed.waits > 0) {
     const auto at = s.timeline.items.begin() + 3 + timed.waits;
     s.timeline.items.insert(at,
@@ -168,6 +173,28 @@ Steady between_events(const gpu::GpuSpec& gpu, Timed timed) {
   return {std::move(s), seconds, seconds};
 }
 
+Steady called_between_events(Steady run, unit::Duration call) {
+  constexpr unit::Duration kNoWork{1};
+  scenario::Scenario& s = run.scenario;
+  std::vector<kernel::Kernel> kernels = s.kernels.all();
+  const auto event = static_cast<int>(kernels.size());
+  kernels.push_back(stand_in("event", kEvent));
+  kernels.push_back(stand_in("called", kNoWork));
+  s.kernels = std::move(kernels);
+  s.timeline.items.push_back({.kernel = event});
+  s.timeline.items.push_back({.kind = host::ItemKind::HostWork, .work = call});
+  s.timeline.items.push_back({.kernel = event + 1});
+  s.timeline.items.push_back({.kernel = event});
+  s.timeline.items.push_back({.kind = host::ItemKind::SyncDevice});
+  run.seconds = [kernels = run.seconds](const run::Happened& h) {
+    const auto& l = h.log.launches;
+    const std::size_t n = l.size();
+    return kernels(h) + unit::seconds(l[n - 2].started - l[n - 3].ended) +
+           unit::seconds(l[n - 1].ended - l[n - 2].ended);
+  };
+  return run;
+}
+
 Steady timed_calls(const gpu::GpuSpec& gpu, std::vector<kernel::Kernel> kernels,
                    unit::Duration call, unit::Duration after) {
   constexpr std::int64_t kCalls = 4;
@@ -175,6 +202,7 @@ Steady timed_calls(const gpu::GpuSpec& gpu, std::vector<kernel::Kernel> kernels,
     kernels[k].name = fmt::format("step{}", k + 1);
   }
   scenario::Scenario s = scenario_of(gpu, std::move(kernels), {});
+  let_repeat(s);
   host::Item calls{.kind = host::ItemKind::Repeat, .repeat = kCalls};
   calls.body.push_back({.kind = host::ItemKind::HostWork, .work = call});
   for (std::size_t k = 0; k < s.kernels.size(); ++k) {

@@ -110,6 +110,12 @@ struct Timed {
 inline constexpr unit::Duration kOperatorCall{3'300'000}, kProductCall{17'500'000},
     kCompiledCall{35'000'000}, kCompiledReturn{6'000'000}, kBuffer{2'300'000};
 
+// `run` as a framework's call between two events of a stream with nothing in it, as a
+// synchronisation behind each call leaves it: the host's way to the launch (`call`, launch,
+// submission) and the second event come on top. They are seen on a launch of no work behind the
+// kernels.
+[[nodiscard]] Steady called_between_events(Steady run, unit::Duration call);
+
 // A framework's call, timed on the host: from its beginning to the end of a synchronisation behind
 // it, repeated until caches have settled. `after`: host work between launch and synchronisation.
 [[nodiscard]] Steady timed_calls(const gpu::GpuSpec& gpu, std::vector<kernel::Kernel> kernels,

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Pointwise kernels of an eager framework on FP32 tensors, as profilers show them: blocks of 128
 // threads, one vector of four elements per thread and tensor. The tensors are much larger than L2,
-// or L2 is cold.
+// or L2 is cold. A call lies between two events of an idle stream.
 #include <fmt/format.h>
 
 #include "study/protocols/all.h"
@@ -90,15 +90,16 @@ Plan elementwise_plan(Params& params, const gpu::GpuSpec& gpu) {
   }
   params.ignore({"kernel"});
   const std::int64_t wave = wave_of(vectors(op, gpu, elements, {0, 1}), gpu);
-  const Steady run = steady(
+  Steady run = steady(
       gpu, {.blocks = grid,
             .wave = wave,
             .bytes_per_block = static_cast<double>((op.inputs + 1) * kBlock * kVector * kElement),
             .settle_bytes = 1.5 * static_cast<double>(gpu.l2.capacity.count()),
             .make = [=](Piece piece) { return vectors(op, gpu, elements, piece); }});
   const auto times = static_cast<double>(launches);
-  return {run.scenario, Quantity::Time,
-          [=](const run::Happened& h) { return times * run.seconds(h); }, gpu.sms()};
+  run.seconds = [=, one = run.seconds](const run::Happened& h) { return times * one(h); };
+  run = called_between_events(std::move(run), kOperatorCall);
+  return {std::move(run.scenario), Quantity::Time, run.seconds, gpu.sms()};
 }
 
 }  // namespace wavetail::study

@@ -13,19 +13,7 @@ namespace wavetail::study {
 
 namespace {
 
-struct Size {
-  std::int64_t m = 0, n = 0, k = 0;
-
-  [[nodiscard]] double flops() const {
-    return 2 * static_cast<double>(m) * static_cast<double>(n) * static_cast<double>(k);
-  }
-};
-
-Size read_product(Params& params) {
-  return {params.count("m"), params.count("n"), params.count("k")};
-}
-
-std::vector<kernel::Kernel> kernels_of(const Size& p, std::string_view dtype, bool may_split,
+std::vector<kernel::Kernel> kernels_of(const LibrarySize& p, std::string_view dtype, bool may_split,
                                        const gpu::GpuSpec& gpu) {
   library::Arguments arguments{.numbers = {{"m", p.m}, {"n", p.n}, {"k", p.k}},
                                .words = {{"dtype", std::string(dtype)},
@@ -37,64 +25,34 @@ std::vector<kernel::Kernel> kernels_of(const Size& p, std::string_view dtype, bo
   return from_template("gemm", std::move(arguments), gpu);
 }
 
-Plan replays(const Size& p, const gpu::GpuSpec& gpu) {
+// CUTLASS' CuTe DSL examples for Blackwell with FP32 results (github Antoniomv7/gb300-microbench,
+// P3_4_PROTOCOL.md): tiles of 128 x 128 by one SM, or of 256 x 128 by a pair.
+std::vector<kernel::Kernel> example_kernels(const std::string& variant, const LibrarySize& p,
+                                            const gpu::GpuSpec& gpu) {
+  Product made{.m = p.m, .n = p.n, .k = p.k, .fp32_out = true, .mainloop = "tcgen05"};
+  made.cluster_m = variant.ends_with("2cta") ? 2 : 1;
+  made.tile = {128 * made.cluster_m, 128, 64};
+  if (variant.starts_with("persistent")) { made.schedule = "persistent"; }
+  made.group = library::ceil_div(p.n, 128);
+  return kernels_of(made, gpu);
+}
+
+Plan replays(const LibrarySize& p, const gpu::GpuSpec& gpu) {
   return graph_replays(
       gpu, kernels_of(p, "bf16", true, gpu),
       {.rotated = {"w"}, .copies = rotated_copies(unit::Bytes{p.n * p.k * 2}, gpu)});
-}
-
-// Time on the device of one call, as a profiler sums up its kernels, after a write of gigabytes.
-Plan after_flush(const Size& p, bool may_split, const gpu::GpuSpec& gpu) {
-  auto kernels = kernels_of(p, "bf16", may_split, gpu);
-  std::vector<int> order;
-  for (std::size_t i = 0; i < kernels.size(); ++i) {
-    kernels[i].name = fmt::format("step{}", i + 1);
-    order.push_back(static_cast<int>(i));
-  }
-  scenario::Scenario s = scenario_of(gpu, std::move(kernels), order);
-  s.initial_l2 = scenario::InitialL2::Dirty;
-  let_repeat(s);
-  return {std::move(s), Quantity::Time,
-          [](const run::Happened& h) {
-            unit::Duration all{};
-            for (const run::KernelAccount& k : h.kernels) { all = all + k.time; }
-            return unit::seconds(all);
-          },
-          gpu.sms()};
-}
-
-// The same product again and again in a stream: operations per second of the mean call.
-Plan again_and_again(const Size& p, const gpu::GpuSpec& gpu) {
-  constexpr std::int64_t kWarmUp = 20, kTimed = 100;
-  auto kernels = kernels_of(p, "bf16", true, gpu);
-  const std::size_t warm = static_cast<std::size_t>(kWarmUp) * kernels.size();
-  host::Item all{.kind = host::ItemKind::Repeat, .repeat = kWarmUp + kTimed};
-  for (std::size_t i = 0; i < kernels.size(); ++i) {
-    kernels[i].name = fmt::format("step{}", i + 1);
-    all.body.push_back({.kernel = static_cast<int>(i)});
-  }
-  scenario::Scenario s = scenario_of(gpu, std::move(kernels), {});
-  s.timeline.items.insert(s.timeline.items.begin(), std::move(all));
-  let_repeat(s);
-  return {std::move(s), Quantity::OpRate,
-          [=](const run::Happened& h) {
-            const auto& launches = h.log.launches;
-            return p.flops() * static_cast<double>(kTimed) /
-                   unit::seconds(launches.back().ended - launches[warm - 1].ended);
-          },
-          gpu.sms()};
 }
 
 }  // namespace
 
 Plan library_gemm_plan(Params& params, const gpu::GpuSpec& gpu) {
   params.metric_is({"time"});
-  return replays(read_product(params), gpu);
+  return replays(read_size(params), gpu);
 }
 
 Plan gemm_plan(Params& params, const gpu::GpuSpec& gpu) {
   if (states_kernel(params)) { return ladder_plan(params, gpu); }
-  const Size p = read_product(params);
+  const LibrarySize p = read_size(params);
   if (params.has("weight_bytes")) {
     params.metric_is({"time"});
     params.must_be("layout", "x[m,k] @ W[n,k]^T");
@@ -108,12 +66,22 @@ Plan gemm_plan(Params& params, const gpu::GpuSpec& gpu) {
     params.must_be("scale", "none");
     constexpr std::array<std::string_view, 2> kLibraries{"deepgemm", "cublasLt"};
     // DeepGEMM's dense kernels do not split K.
-    return after_flush(p, params.one_of("lib", kLibraries) == "cublasLt", gpu);
+    const bool may_split = params.one_of("lib", kLibraries) == "cublasLt";
+    return after_flush(kernels_of(p, "bf16", may_split, gpu), p.flops(), "time", gpu);
   }
   if (params.has("impl")) {
-    params.metric_is({"throughput"});
-    params.must_be("impl", "torch matmul best shape");
-    return again_and_again(p, gpu);
+    params.metric_is({"time", "throughput"});
+    const std::string metric = params.row().metric;
+    constexpr std::array<std::string_view, 5> kImplementations{"torch matmul best shape", "pytorch",
+                                                               "hipkittens", "cublaslt", "cutedsl"};
+    const std::string impl = params.one_of("impl", kImplementations);
+    params.ignore({"hot_cache"});
+    if (impl == "cutedsl") {
+      return again_and_again(example_kernels(params.word("variant"), p, gpu), p.flops(), metric,
+                             gpu);
+    }
+    params.ignore({"variant"});
+    return again_and_again(kernels_of(p, "bf16", true, gpu), p.flops(), metric, gpu);
   }
   throw Unmapped("kernel: a product by a kernel of its own has no protocol yet");
 }

@@ -11,6 +11,7 @@
 #include "study/protocols/bench.h"
 #include "study/protocols/library.h"
 #include "study/protocols/products.h"
+#include "study/protocols/sgemm.h"
 
 namespace wavetail::study {
 
@@ -69,6 +70,18 @@ std::optional<double> rule(const std::string& metric, const kernel::Kernel& k,
   return std::nullopt;
 }
 
+// The worklog's first step multiplies on the FP32 pipe.
+Plan on_fp32_pipe(Params& params, const gpu::GpuSpec& gpu) {
+  params.ignore({"dtype", "acc", "data"});
+  SgemmRow r;
+  r.m = params.count("m");
+  r.n = params.count("n");
+  r.k = params.count("k");
+  r.kernel = params.word("kernel");
+  return waves_plan(ladder_kernel(r, gpu).value(), r, Harness::Launches,
+                    params.row().metric == "time" ? Quantity::Time : Quantity::OpRate, gpu);
+}
+
 }  // namespace
 
 // Launches back to back, as long ones alone: what lies between them counts.
@@ -78,6 +91,7 @@ Plan ladder_plan(Params& params, const gpu::GpuSpec& gpu) {
   if (!states_kernel(params)) {
     throw Unmapped("the library's choice of a kernel has no protocol yet");
   }
+  if (params.word("kernel").starts_with("k1 ")) { return on_fp32_pipe(params, gpu); }
   const Product p = product_of(params);
   const bool whole = flops_of(p) > kLong;
   const std::int64_t warm = whole ? 0 : 1, timed = whole ? 1 : 3;

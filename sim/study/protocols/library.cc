@@ -22,6 +22,67 @@ std::int64_t rotated_copies(unit::Bytes weights, const gpu::GpuSpec& gpu) {
   return std::clamp<std::int64_t>(library::ceil_div(gpu.l2.capacity.count(), bytes), 1, kMost);
 }
 
+LibrarySize read_size(Params& params) {
+  return {params.count("m"), params.count("n"), params.count("k")};
+}
+
+namespace {
+
+// Numbers them; the order of their launches.
+std::vector<int> in_steps(std::vector<kernel::Kernel>& kernels) {
+  std::vector<int> order;
+  for (std::size_t i = 0; i < kernels.size(); ++i) {
+    kernels[i].name = fmt::format("step{}", i + 1);
+    order.push_back(static_cast<int>(i));
+  }
+  return order;
+}
+
+// Of `operations` floating-point operations each.
+Plan timed(scenario::Scenario s, double operations, const std::string& metric,
+           std::function<double(const run::Happened&)> seconds, const gpu::GpuSpec& gpu) {
+  if (metric == "time") { return {std::move(s), Quantity::Time, std::move(seconds), gpu.sms()}; }
+  return {std::move(s), Quantity::OpRate,
+          [=](const run::Happened& h) { return operations / seconds(h); }, gpu.sms()};
+}
+
+}  // namespace
+
+Plan after_flush(std::vector<kernel::Kernel> kernels, double flops, const std::string& metric,
+                 const gpu::GpuSpec& gpu) {
+  const std::vector<int> order = in_steps(kernels);
+  scenario::Scenario s = scenario_of(gpu, std::move(kernels), order);
+  s.initial_l2 = scenario::InitialL2::Dirty;
+  let_repeat(s);
+  return timed(
+      std::move(s), flops, metric,
+      [](const run::Happened& h) {
+        unit::Duration all{};
+        for (const run::KernelAccount& k : h.kernels) { all = all + k.time; }
+        return unit::seconds(all);
+      },
+      gpu);
+}
+
+Plan again_and_again(std::vector<kernel::Kernel> kernels, double flops, const std::string& metric,
+                     const gpu::GpuSpec& gpu) {
+  constexpr std::int64_t kWarmUp = 20, kTimed = 100;
+  const std::size_t warm = static_cast<std::size_t>(kWarmUp) * kernels.size();
+  host::Item all{.kind = host::ItemKind::Repeat, .repeat = kWarmUp + kTimed};
+  for (const int k : in_steps(kernels)) { all.body.push_back({.kernel = k}); }
+  scenario::Scenario s = scenario_of(gpu, std::move(kernels), {});
+  s.timeline.items.insert(s.timeline.items.begin(), std::move(all));
+  let_repeat(s);
+  return timed(
+      std::move(s), flops, metric,
+      [=](const run::Happened& h) {
+        const auto& launches = h.log.launches;
+        return unit::seconds(launches.back().ended - launches[warm - 1].ended) /
+               static_cast<double>(kTimed);
+      },
+      gpu);
+}
+
 Plan graph_replays(const gpu::GpuSpec& gpu, std::vector<kernel::Kernel> operation,
                    const GraphReplays& how) {
   base::check(how.copies >= 1 && how.timed >= 1, "a graph holds an operation and is replayed");

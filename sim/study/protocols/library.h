@@ -30,6 +30,26 @@ struct GraphReplays {
   std::int64_t warm_up = 3, timed = 6;    // replays
 };
 
+// A product D = X W^T, X [m, k].
+struct LibrarySize {
+  std::int64_t m = 0, n = 0, k = 0;
+
+  [[nodiscard]] double flops() const {
+    return 2 * static_cast<double>(m) * static_cast<double>(n) * static_cast<double>(k);
+  }
+};
+
+[[nodiscard]] LibrarySize read_size(Params& params);  // m, n and k
+
+// One call after a write of gigabytes: the time on the device, as a profiler sums up its kernels.
+// `metric`: time or throughput.
+[[nodiscard]] Plan after_flush(std::vector<kernel::Kernel> kernels, double flops,
+                               const std::string& metric, const gpu::GpuSpec& gpu);
+
+// The same again and again in a stream: time or operations per second of the mean call.
+[[nodiscard]] Plan again_and_again(std::vector<kernel::Kernel> kernels, double flops,
+                                   const std::string& metric, const gpu::GpuSpec& gpu);
+
 // The kernels of one operation, launched in this order. Arrays that are not rotated are the same
 // for all operations. The figure is a time per operation.
 [[nodiscard]] Plan graph_replays(const gpu::GpuSpec& gpu, std::vector<kernel::Kernel> operation,

@@ -186,7 +186,10 @@ Product stream_k_example(Params& params, const std::string& kernel, Product p) {
   p.mainloop = "cp_async";
   p.epilogue = "direct";
   if (kernel.ends_with("streamk")) { p.schedule = "stream-k"; }
-  if (kernel.ends_with("splitk2")) { p.split = 2; }
+  if (kernel.ends_with("splitk2")) {
+    p.split = 2;
+    p.serial = true;
+  }
   return p;
 }
 
@@ -199,6 +202,38 @@ Product kittens(Params& params, Product p) {
   p.schedule = "persistent";
   p.registers = 168;
   p.b_k_major = fp8;
+  return p;
+}
+
+// The steps of ThunderKittens' B200 ladder (kernels/gemm/educational_b200, level_07 to level_09): a
+// tile per block and all of its shared memory; the last multiplies two tiles of 128 rows per block,
+// in pairs. Level 10 is the library's own kernel, which stays and overlaps.
+Product kittens_level(const std::string& kernel, Product p) {
+  const std::string level = kernel.substr(std::min(kernel.size(), kernel.find("level ") + 6), 2);
+  p.mainloop = "tcgen05";
+  p.b_k_major = false;
+  p.whole_sm = true;
+  p.stages = 3;
+  if (level == "07") {
+    p.tile = {128, 128, 64};
+  } else if (level == "08") {
+    p.tile = {128, 256, 64};
+  } else if (level == "09") {
+    p.tile = {512, 256, 64};
+    p.cluster_m = 2;
+  } else if (level == "10") {
+    p.tile = {256, 256, 64};
+    p.stages = 4;
+    p.cluster_m = 2;
+    p.schedule = "persistent";
+    return p;
+  } else {
+    throw Unmapped(
+        fmt::format("kernel={}: products by WMMA out of one stage or by the FP32 pipe, element by "
+                    "element, have no template",
+                    kernel));
+  }
+  p.group = library::ceil_div(p.n, p.tile[1]);
   return p;
 }
 
@@ -235,7 +270,6 @@ Product product_of(Params& params) {
         "a thread would hold 256 sums: the compiler keeps some in local memory and waits "
         "for every wgmma; programs have no such spills");
   }
-  if (word == "k1") { throw Unmapped("sums on CUDA cores: FP32 matrix products have no template"); }
   params.ignore({"dyn_smem_KB"});
   if (kernel.starts_with("nvjet")) { return nvjet(params, params.word("tile"), p); }
   if (word == "cublas_tc") { return nvjet(params, impl, p); }
@@ -245,6 +279,7 @@ Product product_of(Params& params) {
   if (kernel.starts_with("gemm_wmma_t") || word == "wmma") { return wmma(params, p); }
   if (kernel.starts_with("CUTLASS example 47")) { return stream_k_example(params, kernel, p); }
   if (word == "TK" && kernel.find("h100") != std::string::npos) { return kittens(params, p); }
+  if (kernel.starts_with("TK level ")) { return kittens_level(kernel, p); }
   if (kernel.starts_with("sm90_xmma_gemm_tf32")) { return tf32(params, p); }
   throw Unmapped(fmt::format("kernel={}: how it is made is not known", kernel));
 }
@@ -264,7 +299,10 @@ std::vector<kernel::Kernel> kernels_of(const Product& p, const gpu::GpuSpec& gpu
              {"arrivals", p.every_thread_arrives ? "thread" : "warpgroup"},
              {"b_layout", p.b_k_major ? "nk" : "kn"},
              {"d_layout", p.d_column_major ? "nm" : "mn"}};
-  a.lists = {{"tile", p.tile}, {"cluster", {1, p.cluster_m}}};
+  a.lists = {{"tile", p.tile}};
+  const bool engine = p.mainloop == "tcgen05";
+  if (!engine) { a.lists.emplace("cluster", std::vector<std::int64_t>{1, p.cluster_m}); }
+  if (engine) { a.numbers["cta_group"] = p.cluster_m; }
   const auto set = [&](const char* name, std::int64_t value) {
     if (value > 0) { a.numbers[name] = value; }
   };
@@ -274,10 +312,12 @@ std::vector<kernel::Kernel> kernels_of(const Product& p, const gpu::GpuSpec& gpu
   set("blocks", p.blocks);
   set("group", p.group);
   set("split_k", p.split);
-  if (p.specialised) { a.numbers["under_way"] = p.overlapped ? 1 : 0; }
+  if (p.specialised && !engine) { a.numbers["under_way"] = p.overlapped ? 1 : 0; }
   if (p.fp32_out) { a.words["out"] = "fp32"; }
   std::vector<kernel::Kernel> kernels = from_template("gemm", std::move(a), gpu);
+  if (p.serial) { kernels.resize(1); }
   for (kernel::Kernel& k : kernels) { k.name = k.name.empty() ? "product" : "product." + k.name; }
+  if (p.whole_sm) { kernels.front().shared_memory = gpu.sm.shared_memory_per_block; }
   return kernels;
 }
 

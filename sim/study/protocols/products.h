@@ -17,11 +17,14 @@ struct Product {
   std::string dtype = "bf16";
   std::vector<std::int64_t> tile = {};  // m, n, k
   std::int64_t stages = 0, warps = 0, registers = 0, blocks = 0, group = 0, split = 1;
-  std::int64_t cluster_m = 1;  // blocks of a cluster, along M
-  bool specialised = true;     // a producer warp
-  bool overlapped = true;      // a group of wgmma stays under way when a stage is released
+  std::int64_t
+      cluster_m = 1;        // blocks of a cluster, along M; tcgen05: those that multiply together
+  bool whole_sm = false;    // asks for all shared memory, so that it is alone on its SM
+  bool specialised = true;  // a producer warp
+  bool overlapped = true;   // a group of wgmma stays under way when a stage is released
   bool every_thread_arrives = false;
   bool fp32_out = false, d_column_major = false, b_k_major = true;
+  bool serial = false;  // parts of K are added in D, one after the other, by no kernel of its own
   bool swizzled = true, reads_ahead = true;  // fragments of mma.sync
   std::string mainloop = "tma", schedule = "data-parallel", epilogue = "tma";
 };

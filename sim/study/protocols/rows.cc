@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Row-wise kernels of frameworks, one launch of each: softmax and LayerNorm on FP32 tensors that
 // are larger than L2 or cold, and what serving stacks do before an FP8 product: the largest
-// magnitude of a tensor, and its conversion with a scale. The latter are replayed again and again,
-// so that L2 holds what of them fits.
+// magnitude of a tensor, and its conversion with a scale. The former are calls between two events
+// of an idle stream; the latter are replayed again and again, so that L2 holds what of them fits.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -35,13 +35,14 @@ Plan rows_of(Params& params, std::string_view name, library::Arguments shape, st
   };
   const kernel::Kernel whole = make(0, rows);
   const std::int64_t blocks = kernel::volume(whole.grid), each = (rows + blocks - 1) / blocks;
-  const Steady run = steady(
+  Steady run = steady(
       gpu, {.blocks = blocks,
             .wave = wave_of(whole, gpu),
             .bytes_per_block = static_cast<double>(each * cols * 4 * passes),
             .settle_bytes = 1.5 * static_cast<double>(gpu.l2.capacity.count()),
             .make = [=](Piece p) { return make(p.first, std::min(p.count * each, rows)); }});
-  return {run.scenario, Quantity::Time, run.seconds, gpu.sms()};
+  run = called_between_events(std::move(run), kOperatorCall);
+  return {std::move(run.scenario), Quantity::Time, run.seconds, gpu.sms()};
 }
 
 // A graph of so many rounds; the time from the end of one round to that of the next.

@@ -1,18 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-// FP32 products without tensor cores, one or a batch: cuBLAS kernels whose tile, stages and grid a
-// profiler's name gives (NeuSight), library products whose tile is chosen (KernelBench), and the
-// steps of a hand-written ladder (SGEMM_CUDA).
+// FP32 products of libraries without tensor cores, one or a batch: cuBLAS kernels whose tile,
+// stages and grid a profiler's name gives (NeuSight), and products whose tile is chosen
+// (KernelBench, cuBLAS beside a ladder).
 //
 // All blocks of a wave do the same for as many steps of K as there are, and waves follow each
 // other. A wave is simulated with some steps and with some more; the rest of its steps take as long
 // as those between. The last wave, with fewer blocks, is simulated alike.
+#include "study/protocols/sgemm.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <charconv>
 
 #include "isa/availability.h"
-#include "library/sgemm.h"
 #include "study/protocols/all.h"
 #include "study/protocols/bench.h"
 
@@ -46,12 +47,7 @@ struct Sides {
   std::int64_t m = 0, n = 0, k = 0;
 };
 
-struct Row {
-  std::int64_t m = 0, n = 0, k = 0, batch = 1;
-  std::vector<std::int64_t> tile, grid;
-  std::int64_t stages = 0, threads = 0;
-  std::string kernel;
-};
+using Row = SgemmRow;
 
 Row read(Params& params) {
   Row r;
@@ -73,7 +69,7 @@ Row read(Params& params) {
     for (const std::int64_t n : numbers("block", params.word("block"))) { r.threads *= n; }
   }
   if (params.has("stages") && !params.word("stages").empty()) { r.stages = params.count("stages"); }
-  params.ignore({"access"});
+  params.ignore({"access", "impl"});
   return r;
 }
 
@@ -134,150 +130,106 @@ Product library_plan(const Row& r, const gpu::GpuSpec& gpu) {
   return p;
 }
 
-// As many blocks as whole rows of tiles have room for in a wave, with some of the steps of K.
-kernel::Kernel wave(Product p, std::int64_t blocks, std::int64_t steps, const gpu::GpuSpec& gpu) {
-  p.steps_run = steps;
-  kernel::Kernel k = library::sgemm::main_kernel(p, gpu, "a", "b", "d");
-  const std::int64_t x = std::min(k.grid[0], blocks);
-  const std::int64_t y = std::min(k.grid[1], blocks / x);
-  k.grid = {x, y, std::min(k.grid[2], blocks / (x * y))};
-  return k;
+// Blocks in whole rows of tiles where that is possible: of the ways to write their number as a
+// product the one with the longest rows. What leaves the plane of tiles goes on in the next
+// product.
+kernel::Dim3 grid_of(const kernel::Dim3& whole, std::int64_t blocks) {
+  const std::int64_t plane = whole[0] * whole[1];
+  if (blocks % plane == 0) { return {whole[0], whole[1], blocks / plane}; }
+  for (std::int64_t x = std::min(whole[0], blocks); x > 0; --x) {
+    if (blocks % x == 0 && blocks / x <= whole[1] * whole[2]) { return {x, blocks / x, 1}; }
+  }
+  return {blocks, 1, 1};
 }
 
-struct Parts {
-  std::vector<kernel::Kernel> kernels;
-  std::function<double(const run::Happened&)> seconds;
-};
-
-using Make = std::function<kernel::Kernel(std::int64_t blocks, std::int64_t steps)>;
-
-// Seconds of `count` waves of `blocks` blocks with `steps` steps each.
-void append_waves(Parts& parts, const Make& make, std::int64_t steps, std::int64_t blocks,
-                  std::int64_t count) {
-  constexpr std::int64_t kLead = 16, kBetween = 24;
+// Seconds of `count` waves of `blocks` blocks; kernels are numbered from those before on.
+void append_waves(std::vector<kernel::Kernel>& kernels, std::vector<WaveTime>& times,
+                  const WaveKernel& k, std::int64_t blocks, std::int64_t count) {
+  constexpr std::int64_t kLead = 6, kBetween = 10;
   if (blocks == 0 || count == 0) { return; }
-  const std::int64_t most = std::min(steps, kLead + kBetween);
-  const bool cut = steps > most;
-  const std::size_t first = parts.kernels.size();
-  if (cut) { parts.kernels.push_back(make(blocks, kLead)); }
-  parts.kernels.push_back(make(blocks, most));
-  const auto before = parts.seconds;
-  parts.seconds = [=](const run::Happened& h) {
-    const double longer = seconds_of(h, cut ? first + 1 : first);
-    const double step = cut ? (longer - seconds_of(h, first)) / static_cast<double>(kBetween) : 0;
-    const double one = longer + step * static_cast<double>(steps - most);
-    return (before ? before(h) : 0.0) + one * static_cast<double>(count);
+  const std::int64_t most = std::min(k.steps, kLead + kBetween);
+  const auto make = [&](std::int64_t steps) {
+    kernel::Kernel made = k.make(steps);
+    made.grid = grid_of(made.grid, blocks);
+    made.name = fmt::format("wave{}", kernels.size());
+    kernels.push_back(std::move(made));
   };
-}
-
-// The ladder's kernels, in which operands come through registers and B is row-major.
-Product ladder_plan(const Row& r, const gpu::GpuSpec& gpu) {
-  Product p = library_plan({r.m, r.n, r.k, 1, {}, {}, 0, 0, ""}, gpu);
-
-  struct Rung {
-    std::string_view name;
-    std::int64_t m, n, k, threads, stages;
-    bool word_wise;
-  };
-
-  constexpr Rung kRungs[] = {
-      {"3 ", 32, 32, 32, 1024, 1, true},   {"4 ", 64, 64, 8, 512, 1, true},
-      {"5 ", 128, 128, 8, 256, 1, true},   {"6 ", 128, 128, 8, 256, 1, false},
-      {"9 ", 128, 128, 16, 256, 1, false}, {"10 ", 128, 128, 16, 128, 1, false},
-      {"11 ", 128, 128, 16, 256, 2, false}};
-  for (const Rung& rung : kRungs) {
-    if (!r.kernel.starts_with(rung.name)) { continue; }
-    p.tile_m = rung.m;
-    p.tile_n = rung.n;
-    p.tile_k = rung.k;
-    p.threads = rung.threads;
-    p.stages = rung.stages;
-    p.word_wise = rung.word_wise;
-    p.split = 1;
-    p.async = false;
-    return p;
+  WaveTime t{.longer = kernels.size(), .waves = static_cast<double>(count)};
+  if (k.steps > most) {
+    make(kLead);
+    t.shorter = t.longer++;
+    t.more = static_cast<double>(k.steps - most) / static_cast<double>(kBetween);
   }
-  if (r.kernel.starts_with("0 ")) { return p; }
-  throw Unmapped(fmt::format("kernel={}: its loads are not stated", r.kernel));
+  make(most);
+  times.push_back(t);
 }
 
-// A thread per element of D, blocks of 32 x 32, no shared memory; a step is a line of A. The lanes
-// of a warp lie along M (each reads a row of A of its own) or along N.
-kernel::Kernel naive(const Row& r, bool along_m, std::int64_t blocks, std::int64_t steps,
-                     const gpu::GpuSpec& gpu) {
-  constexpr std::int64_t kSide = 32, kUnroll = 4;
-  const std::int64_t a = r.k * 4, b = r.n * 4;
-  library::Listing code, body;
-  library::Access across{.array = along_m ? 0 : 1, .width = 4, .strides = {}};
-  library::Access same{.array = along_m ? 1 : 0, .width = 4, .strides = {}, .broadcast = true};
-  across.count = same.count = kUnroll;
-  library::Access& of_a = along_m ? across : same;
-  library::Access& of_b = along_m ? same : across;
-  of_a.strides = {.block_y = kSide * a, .warp = along_m ? 0 : a, .count = 4, .loop = {4 * kUnroll}};
-  of_b.strides = {.block_x = kSide * 4, .warp = along_m ? 4 : 0, .count = b, .loop = {b * kUnroll}};
-  if (along_m) { across.lane_stride = a; }
-  body.load(of_a);
-  body.load(of_b);
-  body.loop_step(2);
-  body.wait(0);
-  body.fp32(kUnroll, 1, 2);
-  code.prologue(3);
-  code.repeat(steps * kSide / kUnroll, std::move(body));
-  code.store({.array = 2,
-              .width = 4,
-              .strides = {.block_x = kSide * 4, .block_y = kSide * b, .warp = along_m ? 4 : b},
-              .lane_stride = along_m ? b : 0});
-  const std::int64_t x = std::min(ceil_div(r.n, kSide), blocks);
-  kernel::Kernel k = library::plain_kernel(gpu, {x, std::max<std::int64_t>(1, blocks / x), 1},
-                                           kSide * kSide, 32, std::move(code));
-  k.arrays = {{"a", unit::Bytes{r.m * a}, false},
-              {"b", unit::Bytes{r.k * b}, false},
-              {"d", unit::Bytes{r.m * b}, false}};
-  return k;
-}
-
-// `quantum`: warps take turns of so many instructions; long runs of multiply-adds allow it.
-Plan measured(const Make& make, std::int64_t steps, std::int64_t blocks, double flops,
-              std::int64_t quantum, Quantity quantity, const gpu::GpuSpec& gpu) {
-  Parts parts;
-  const std::int64_t capacity = wave_of(make(1, 1), gpu);
-  append_waves(parts, make, steps, capacity, blocks / capacity);
-  append_waves(parts, make, steps, blocks % capacity, 1);
-  std::vector<int> order;
-  for (std::size_t i = 0; i < parts.kernels.size(); ++i) {
-    parts.kernels[i].name = fmt::format("wave{}", i);
-    order.push_back(static_cast<int>(i));
+double seconds_of_waves(const run::Happened& h, const std::vector<WaveTime>& times) {
+  double all = 0;
+  for (const WaveTime& t : times) {
+    const double longer = seconds_of(h, t.longer);
+    const double step = t.more == 0 ? 0 : longer - seconds_of(h, t.shorter);
+    all += t.waves * (longer + t.more * step);
   }
-  scenario::Scenario s = scenario_of(gpu, std::move(parts.kernels), order);
-  s.simulation.issue_quantum = quantum;
-  const auto seconds = parts.seconds;
-  if (quantity == Quantity::Time) { return {std::move(s), quantity, seconds, gpu.sms()}; }
-  return {std::move(s), quantity, [=](const run::Happened& h) { return flops / seconds(h); },
-          gpu.sms()};
+  return all;
+}
+
+// Long ones have the board at the power that it keeps for long.
+bool is_long(double flops, const gpu::GpuSpec& gpu) {
+  const double rate = 2.0 *
+                      static_cast<double>(gpu.pipes.fp32.lanes * gpu.sm.schedulers * gpu.sms()) *
+                      static_cast<double>(gpu.sm_clock().count());
+  return gpu.power.known() && flops / rate > unit::seconds(gpu.power.control.window);
 }
 
 }  // namespace
 
+Plan waves_plan(const WaveKernel& k, const SgemmRow& row, Harness harness, Quantity quantity,
+                const gpu::GpuSpec& gpu) {
+  const kernel::Kernel whole = k.make(1);
+  const std::int64_t blocks = kernel::volume(whole.grid), capacity = wave_of(whole, gpu);
+  std::vector<kernel::Kernel> kernels;
+  std::vector<WaveTime> times;
+  append_waves(kernels, times, k, capacity, blocks / capacity);
+  append_waves(kernels, times, k, blocks % capacity, 1);
+  const double flops = 2.0 * static_cast<double>(row.batch * row.m) * static_cast<double>(row.n) *
+                       static_cast<double>(row.k);
+  std::vector<int> order;
+  for (std::size_t i = 0; i < kernels.size(); ++i) { order.push_back(static_cast<int>(i)); }
+  order.insert(order.begin(), 0);  // caches are warm; the gap between two launches is seen
+  Steady run{scenario_of(gpu, std::move(kernels), order), {}, {}};
+  run.seconds = [=](const run::Happened& h) {
+    const double gap = unit::seconds(h.log.launches[1].started - h.log.launches[0].ended);
+    return seconds_of_waves(h, times) + (harness == Harness::Launches ? gap : 0);
+  };
+  run.scenario.busy_board = is_long(flops, gpu);
+  if (harness == Harness::Call) { run = called_between_events(std::move(run), kProductCall); }
+  const bool time = quantity == Quantity::Time;
+  return {std::move(run.scenario), quantity,
+          [=, seconds = run.seconds](const run::Happened& h) {
+            return time ? seconds(h) : flops / seconds(h);
+          },
+          gpu.sms()};
+}
+
+WaveKernel tiles_of(const library::sgemm::Plan& plan, const gpu::GpuSpec& gpu) {
+  return {.steps = plan.steps(), .make = [=](std::int64_t steps) {
+            library::sgemm::Plan p = plan;
+            p.steps_run = steps;
+            return library::sgemm::main_kernel(p, gpu, "a", "b", "d");
+          }};
+}
+
 Plan sgemm_plan(Params& params, const gpu::GpuSpec& gpu) {
   params.metric_is({"time", "gflops", "throughput"});
-  const Row r = read(params);
+  const SgemmRow r = read(params);
   const auto quantity = params.row().metric == "time" ? Quantity::Time : Quantity::OpRate;
-  if (r.kernel.starts_with("1 ") || r.kernel.starts_with("2 ")) {
-    const bool along_m = r.kernel[0] == '1';
-    const double flops = 2.0 * static_cast<double>(r.m) * static_cast<double>(r.n) *
-                         static_cast<double>(r.k);
-    return measured([=](std::int64_t blocks,
-                        std::int64_t steps) { return naive(r, along_m, blocks, steps, gpu); },
-                    ceil_div(r.k, 32), ceil_div(r.m, 32) * ceil_div(r.n, 32), flops, 16, quantity,
-                    gpu);
+  if (auto ladder = ladder_kernel(r, gpu)) {
+    return waves_plan(*ladder, r, Harness::Launches, quantity, gpu);
   }
-  const bool ladder = !r.kernel.empty() && r.kernel[0] >= '0' && r.kernel[0] <= '9';
-  const Product p = ladder ? ladder_plan(r, gpu) : library_plan(r, gpu);
-  const kernel::Kernel whole = library::sgemm::main_kernel(p, gpu, "a", "b", "d");
-  return measured(
-      [=](std::int64_t blocks, std::int64_t steps) { return wave(p, blocks, steps, gpu); },
-      p.steps(), kernel::volume(whole.grid), whole.flops,
-      std::clamp<std::int64_t>(p.patch() / 2, 16, 64), quantity, gpu);
+  const bool alone = r.kernel.starts_with("0 ") || r.kernel == "cublas";
+  return waves_plan(tiles_of(library_plan(r, gpu), gpu), r,
+                    alone ? Harness::Launches : Harness::Call, quantity, gpu);
 }
 
 }  // namespace wavetail::study
