@@ -167,9 +167,6 @@ double steps_of(const kernel::Kernel& k) {
 
 double blocks_of(const kernel::Kernel& k) { return static_cast<double>(kernel::volume(k.grid)); }
 
-// Waves of tokens of the cache write that are simulated of a long one.
-constexpr std::int64_t kFewWaves = 1;
-
 // A benchmark's run is nine operations long. Where that is longer than the window of the power
 // limit, parts of it run on a board that has been busy.
 bool is_long_run(const gpu::GpuSpec& gpu, double flops) {
@@ -179,38 +176,25 @@ bool is_long_run(const gpu::GpuSpec& gpu, double flops) {
   return kOperations * flops / rate > unit::seconds(gpu.power.control.window);
 }
 
-// The kernels that run beside the attention kernel: two parts of a long cache write and what is
-// short.
-struct Beside {
-  Kernels kernels;
-  bool write = false;
-  double rest = 0;  // parts of the write that are left out, as long as its second less its first
-};
-
-Beside beside(const Operation& o) {
-  Beside b;
-  b.write = !o.whole.alone;
-  if (b.write) {
-    const std::int64_t tokens = o.new_tokens();
-    const std::int64_t few = kFewWaves * wave_of(cache_write(o.whole, 1, o.gpu), o.gpu);
-    const bool cut = tokens > 2 * few;
-    b.kernels = {cache_write(o.whole, cut ? few : tokens, o.gpu),
-                 cache_write(o.whole, cut ? 2 * few : tokens, o.gpu)};
-    b.rest = cut ? static_cast<double>(tokens - 2 * few) / static_cast<double>(few) : 0;
-    if (!o.whole.decode) { b.kernels.push_back(sum_lengths(o.whole.batch, o.gpu)); }
+// The kernels that run beside the attention kernel. Of a long cache write the machine leaves out
+// the waves that repeat themselves.
+Kernels beside(const Operation& o) {
+  Kernels all;
+  if (!o.whole.alone) {
+    all.push_back(cache_write(o.whole, o.new_tokens(), o.gpu));
+    if (!o.whole.decode) { all.push_back(sum_lengths(o.whole.batch, o.gpu)); }
   }
   if (kernel::Kernel last = o.kernels().back(); o.whole.decode && last.name == "combine") {
-    b.kernels.push_back(std::move(last));
+    all.push_back(std::move(last));
   }
-  return b;
+  return all;
 }
 
 // Parts of the attention kernel, each on arrays of its own, beside the other kernels, in one graph.
 // `seconds` makes the attention kernel's time out of those of its parts.
 Plan in_parts(const Operation& o, const std::vector<Part>& parts,
               std::function<double(const std::vector<double>&)> seconds) {
-  Beside b = beside(o);
-  Kernels all = std::move(b.kernels);
+  Kernels all = beside(o);
   const std::size_t others = all.size();
   for (const Part& part : parts) { all.push_back(o.part(part)); }
   const std::size_t n = all.size();
@@ -225,25 +209,29 @@ Plan in_parts(const Operation& o, const std::vector<Part>& parts,
   s.busy_board = is_long_run(o.gpu, o.attention().flops);
   s.timeline.items.insert(s.timeline.items.begin(), std::move(graph));
   return {std::move(s), Quantity::Time,
-          [=, write = b.write, rest = b.rest](const run::Happened& h) {
+          [=](const run::Happened& h) {
             std::vector<double> times;
             for (std::size_t i = others; i < n; ++i) { times.push_back(seconds_of(h, i)); }
             const auto& l = h.log.launches;
             const double gap = unit::seconds(l[1].started - l[0].ended);
             double sum = seconds(times) + gap;
-            for (std::size_t i = write ? 1 : 0; i < others; ++i) { sum += seconds_of(h, i) + gap; }
-            if (write) { sum += rest * (seconds_of(h, 1) - seconds_of(h, 0)); }
+            for (std::size_t i = 0; i < others; ++i) { sum += seconds_of(h, i) + gap; }
             return sum;
           },
           o.gpu.sms()};
 }
 
-// Many blocks of few steps: some waves of them, two at least, and twice as many; time grows evenly
-// with their number once results leave L2.
-Plan fewer_units(const Operation& o, double wave, double tiles, double steps) {
+// Many blocks of few steps: some waves of them, two at least and more than L2 holds, and twice as
+// many; time grows evenly with their number once operands and results come from and go to DRAM.
+Plan fewer_units(const Operation& o, const kernel::Kernel& k, double wave, double tiles,
+                 double steps) {
+  double bytes = 0;
+  for (const kernel::Array& array : k.arrays) { bytes += static_cast<double>(array.bytes.count()); }
+  const double twice_l2 = 2 * static_cast<double>(o.gpu.l2.capacity.count()) /
+                          (bytes / static_cast<double>(o.whole.units()));
   const double waves = std::max(2.0, std::floor(kMostSteps / (3 * wave * steps)));
-  const auto few = std::clamp<std::int64_t>(std::llround(waves * wave / tiles), 1,
-                                            std::max<std::int64_t>(1, o.whole.units() / 2));
+  const auto few = std::clamp<std::int64_t>(std::llround(std::max(waves * wave / tiles, twice_l2)),
+                                            1, std::max<std::int64_t>(1, o.whole.units() / 2));
   const auto more = static_cast<double>(o.whole.units() - 2 * few) / static_cast<double>(few);
   const Part a{few, o.whole.length, o.whole.prefix}, b{2 * few, o.whole.length, o.whole.prefix};
   return in_parts(o, {a, b},
@@ -337,7 +325,7 @@ Plan attention_plan(const Attention& a, const gpu::GpuSpec& gpu, double most_ste
   };
   if (steps * blocks <= most_steps && (waves <= 8 || most_steps > kMostSteps)) { return whole(); }
   if (waves > 4 && steps <= 6) {
-    return fewer_units(o, wave, blocks / static_cast<double>(a.units()), steps);
+    return fewer_units(o, k, wave, blocks / static_cast<double>(a.units()), steps);
   }
   if (!a.decode) { return waves >= 1 ? few_tiles(o, k, std::llround(wave)) : whole(); }
   return waves > 4 ? shorter_and_fewer(o, k, wave) : shorter(o, k);
