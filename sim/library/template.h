@@ -46,8 +46,9 @@ struct Parameter {
 
 // Values by parameter name; what the file left out is absent.
 struct Arguments {
-  std::map<std::string, std::int64_t, std::less<>> numbers;  // Count, Size in bytes, Flag as 0 or 1
-  std::map<std::string, std::string, std::less<>> words;     // Choice, Word
+  // Count, Size in bytes, Flag as 0 or 1
+  std::map<std::string, std::int64_t, std::less<>> numbers = {};
+  std::map<std::string, std::string, std::less<>> words = {};                // Choice, Word
   std::map<std::string, std::vector<std::int64_t>, std::less<>> lists = {};  // Counts
 };
 
