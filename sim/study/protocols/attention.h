@@ -4,7 +4,6 @@
 // keys.
 #pragma once
 
-#include <ostream>
 #include <string>
 
 #include "study/protocols/library.h"
@@ -29,12 +28,6 @@ struct Attention {
 
   [[nodiscard]] std::int64_t units() const { return batch * kv_heads; }
 };
-
-// As tests name it: "decode 4 x 32/8 heads of 128, 1024 tokens".
-inline std::ostream& operator<<(std::ostream& out, const Attention& a) {
-  return out << (a.decode ? "decode " : "prefill ") << a.batch << " x " << a.q_heads << '/'
-             << a.kv_heads << " heads of " << a.dim << ", " << a.length << " tokens";
-}
 
 // Blocks of keys that a simulation goes through at most, over all blocks of the grid, before it is
 // done in parts.
