@@ -3,6 +3,7 @@
 #include "config/file.h"
 
 #include <sys/stat.h>
+#include <algorithm>
 
 #include <cerrno>
 #include <cstring>
@@ -42,9 +43,14 @@ std::string refusal(const std::string& path, const std::string& kind, std::size_
 
 // At most `most` + 1 bytes: one more shows that there is too much.
 std::string read_some(std::istream& in, std::size_t most) {
-  std::string text(most + 1, '\0');
-  in.read(text.data(), static_cast<std::streamsize>(text.size()));
-  text.resize(static_cast<std::size_t>(in.gcount()));
+  constexpr std::size_t kPiece = 1 << 16;
+  std::string text;
+  while (in && text.size() <= most) {
+    const std::size_t had = text.size(), piece = std::min(kPiece, most + 1 - had);
+    text.resize(had + piece);
+    in.read(text.data() + had, static_cast<std::streamsize>(piece));
+    text.resize(had + static_cast<std::size_t>(in.gcount()));
+  }
   return text;
 }
 

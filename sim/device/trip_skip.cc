@@ -71,6 +71,7 @@ bool TripSkip::has_long_loops(const sm::Launch& launch) {
 void TripSkip::begin(sm::Launch& launch) {
   marks_.clear();
   first_tiles_ = true;
+  period_ = 0;
   if (tolerance_ <= 0 || !has_long_loops(launch)) { return; }
   std::int64_t warps = 0;
   for (std::size_t role = 0; role < launch.kernel->roles.size(); ++role) {
@@ -81,11 +82,19 @@ void TripSkip::begin(sm::Launch& launch) {
       1, warps * std::min(launch.blocks, launch.fit.capacity()));
 }
 
+// A rhythm that is that of the tiles before is believed sooner.
+std::optional<Rhythm> TripSkip::rhythm() const {
+  constexpr std::size_t kFewAtFirst = 36, kFewLater = 60, kFewAgain = 40;
+  if (first_tiles_) { return rhythm_of(marks_, kFewAtFirst, tolerance_); }
+  const auto again = rhythm_of(marks_, kFewAgain, tolerance_);
+  if (again && std::abs(again->period - period_) <= 2 * tolerance_ * period_) { return again; }
+  return rhythm_of(marks_, kFewLater, tolerance_);
+}
+
 std::optional<std::int64_t> TripSkip::trips_ended(sm::Launch& launch, unit::Time now,
                                                   const result::Counters& counters,
                                                   const sm::Sm::InLoops& warps) {
   constexpr std::int64_t kLeast = 8, kSimulatedAtTheEnd = 8, kMostPerMark = 8;
-  constexpr std::size_t kFewAtFirst = 12, kFewLater = 60;
   if (warps.outside > 0 || warps.warps != launch.trips.per_mark) {
     first_tiles_ = first_tiles_ && marks_.empty();
     launch.trips.per_mark = std::max<std::int64_t>(1, warps.warps);
@@ -97,15 +106,19 @@ std::optional<std::int64_t> TripSkip::trips_ended(sm::Launch& launch, unit::Time
   const auto seen = static_cast<std::int64_t>(marks_.size());
   const std::int64_t trips = std::min(warps.end - behind - kSimulatedAtTheEnd, kMostPerMark * seen);
   if (trips < kLeast) { return std::nullopt; }
-  const std::optional<Rhythm> rhythm = rhythm_of(marks_, first_tiles_ ? kFewAtFirst : kFewLater,
-                                                 tolerance_);
+  const std::optional<Rhythm> rhythm = this->rhythm();
   if (!rhythm) { return std::nullopt; }
+  period_ = rhythm->period;
   const Mark& from = marks_[rhythm->first];
-  const double times = static_cast<double>(trips) /
-                       static_cast<double>(marks_.size() - 1 - rhythm->first);
+  const auto measured = static_cast<double>(marks_.size() - 1 - rhythm->first);
+  const double times = static_cast<double>(trips) / measured;
   result::Counters between = counters;
   between -= from.counters;
   between *= times;
+  // As long as by the line through all marks, which leaves out how the first and the last one lie.
+  const double pace = rhythm->period * measured / static_cast<double>((now - from.at).count());
+  between.active_sm_cycles = static_cast<std::int64_t>(
+      pace * static_cast<double>(between.active_sm_cycles));
   // Blocks are booked when they leave, their warps' states as they change.
   between.stalls.selected = between.warp_instructions;
   between.resident_warp_cycles = between.stalls.total();

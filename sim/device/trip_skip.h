@@ -37,11 +37,15 @@ class TripSkip {
                                                         const sm::Sm::InLoops& warps);
 
  private:
+  // Of the trips so far, once they are steady.
+  [[nodiscard]] std::optional<Rhythm> rhythm() const;
+
   double tolerance_;
   std::vector<Mark> marks_;
   // All blocks have begun at once. Later ones begin their tiles one after the other, and it takes
   // some dozens of trips until those that share operands are in step again.
   bool first_tiles_ = true;
+  double period_ = 0;  // picoseconds that trips left out last took each; 0: none yet
 };
 
 }  // namespace wavetail::device

@@ -228,6 +228,8 @@ template <class V>
 void describe(V&& v, WgmmaSpec& w) {
   v("latency", w.latency, {"0 cycles", "10000 cycles"},
     "from a group's last cycle on the tensor pipe to the end of the wait for it");
+  v("start", w.start, {"0 cycles", "1000 cycles"},
+    "of the tensor pipe for a group, before its first instruction");
 }
 
 template <class V>

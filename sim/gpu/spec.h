@@ -204,6 +204,7 @@ struct MmaSpec {           // mma.sync: one warp, its sub-partition's tensor pip
 
 struct WgmmaSpec {  // wgmma: a warpgroup, asynchronous
   Cycles latency;   // from the pipe's last cycle of a group to the end of the wait for it
+  Cycles start;     // that the pipe needs for a group before its first instruction
 
   bool operator==(const WgmmaSpec&) const = default;
 };

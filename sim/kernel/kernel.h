@@ -64,7 +64,10 @@ struct Kernel {
   std::string name;
   std::string role;  // qkv, attention, ... for reports; may be empty
   Dim3 grid{1, 1, 1};
-  Dim3 cluster{1, 1, 1};          // blocks per cluster; divides the grid in every dimension
+  Dim3 cluster{1, 1, 1};  // blocks per cluster; divides the grid in every dimension
+  // Columns of the grid, or of the tiles that are shared out, that are gone down together before
+  // the next so many (kernel/band.h); the cluster divides it. 0: all of them.
+  std::int64_t band = 0;
   bool portable = false;          // without the opt-in to clusters above the portable size
   std::int64_t block = 0;         // threads per block
   std::int64_t registers = 0;     // per thread, as launched

@@ -8,7 +8,7 @@
 //   then 7..127 of tile 1
 #pragma once
 
-#include "kernel/kernel.h"
+#include "kernel/band.h"
 
 namespace wavetail::kernel {
 
@@ -82,8 +82,7 @@ enum class PortionWay : std::uint8_t { Whole, Early, Last };
   } else if (n == 0) {
     p.first = skipped_steps(k, c);
   }
-  const std::int64_t x = s.tiles[0] / k.cluster[0], y = s.tiles[1] / k.cluster[1];
-  p.tile = {group % x * k.cluster[0], group / x % y * k.cluster[1], group / (x * y) * k.cluster[2]};
+  p.tile = nth_cluster(s.tiles, k, group);
   return p;
 }
 

@@ -165,7 +165,7 @@ kernel::Kernel mma_kernel(const Plan& p, const Values& v, const gpu::GpuSpec& gp
       std::max(p.rows * p.k_row() + p.cols * (p.k_row() + p.v_row()), p.rows * p.o_row())};
   // Split-KV states no carve-out, and gets the one that holds a block: rounds of 108 blocks on an
   // A100 (AID rows of 256, 512 and 1,024 sequences and KV heads: 4.1 us per 128 keys).
-  if ((p.shape.decode || p.shape.page > 0) && p.key_warps == 1) { k.carveout = k.shared_memory; }
+  if (p.shape.decode && p.key_warps == 1) { k.carveout = k.shared_memory; }
   return k;
 }
 

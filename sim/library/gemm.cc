@@ -49,19 +49,16 @@ kernel::Strides a_strides(const Plan& p, const std::vector<std::int64_t>& loop) 
 
 kernel::Strides b_strides(const Plan& p, const std::vector<std::int64_t>& loop) {
   const std::int64_t column = p.tile.n * (p.shape.b_k_major ? b_pitch(p) : p.shape.element);
-  return {.block_x = column,
-          .block_z = p.split > 1 ? p.steps * b_step(p) : p.group * column,
-          .loop = loop};
+  return {.block_x = column, .block_z = p.split > 1 ? p.steps * b_step(p) : 0, .loop = loop};
 }
 
 kernel::Strides d_strides(const Plan& p) {
   if (p.shape.d_m_major) {
     const std::int64_t column = p.tile.n * d_pitch(p);
-    return {
-        .block_x = column, .block_y = p.tile.m * p.shape.out_element, .block_z = p.group * column};
+    return {.block_x = column, .block_y = p.tile.m * p.shape.out_element};
   }
   const std::int64_t column = p.tile.n * p.shape.out_element;
-  return {.block_x = column, .block_y = p.tile.m * d_pitch(p), .block_z = p.group * column};
+  return {.block_x = column, .block_y = p.tile.m * d_pitch(p)};
 }
 
 Listing over_tiles(const Plan& p, Listing tile) {
@@ -106,7 +103,7 @@ void read_image(Listing& code, const Plan& p, Image part) {
   code.load({.array = image_array(p),
              .width = 4,
              .strides = {},
-             .offset = static_cast<std::int64_t>(part) * (kImageBytes / 4),
+             .offset = static_cast<std::int64_t>(part) * (kImageBytes / kImageParts),
              .lanes = 1});
   code.wait(0);
 }
@@ -115,7 +112,8 @@ namespace {
 
 // The grid of tiles, and what of it is launched.
 void set_grid(kernel::Kernel& k, const Plan& p) {
-  const kernel::Dim3 tiles{p.group, p.tiles_m, p.split > 1 ? p.split : p.tiles_n / p.group};
+  const kernel::Dim3 tiles{p.tiles_n, p.tiles_m, p.split};
+  k.band = p.group;
   k.cluster = {p.cluster_x, p.cluster_y, 1};
   k.grid = tiles;
   if (!p.loops_over_tiles()) { return; }

@@ -1,15 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // D = A B on tensor cores: the plan of such a kernel, and what its programs are made of. A is
 // row-major [m, k]; B is row-major [k, n] or, K-major, [n, k]; D is row-major [m, n]. blockIdx.x
-// counts tiles along N, y along M, z groups of columns of tiles (or splits of K):
-//
-// tiles_n = 8, group = 4:
-//
-//   z = 0: x = 0 1 2 3    z = 1: x = 0 1 2 3
-//   y = 0      0 1 2 3               . . . .
-//   y = 1      4 5 6 7               . . . .
-//
-// Blocks start along x, then y, then z: a wave covers a compact part of D.
+// counts tiles along N, y along M, z splits of K. Blocks take them down bands of `group` columns
+// (kernel/band.h): a wave covers a compact part of D.
 //
 //   gemm.cc         the template's parameters
 //   gemm_plan.cc    parameters to a plan, and their mistakes
@@ -281,8 +274,10 @@ struct Copy {
 
 [[nodiscard]] Copy copy_of(std::int64_t rows, std::int64_t row_bytes, std::int64_t warps);
 
-// Parts of the kernel's image: 128 B each of parameters, code and tensor maps.
-enum class Image : std::uint8_t { Parameters, Code, Maps };
+// Parts of the kernel's image: 128 B each of parameters, code and tensor maps. Loops of mma.sync
+// are unrolled over stages and slices, and the code of loop and epilogue lies apart from the first.
+enum class Image : std::uint8_t { Parameters, Code, Maps, Loop, Epilogue };
+inline constexpr std::int64_t kImageParts = 8;
 inline constexpr std::int64_t kImageBytes = 16384;
 
 // What a part of the image holds is not in the SM's caches when a launch begins, and nothing starts

@@ -192,7 +192,6 @@ void choose_tile(Plan& p, const Wanted& wanted, const gpu::GpuSpec& gpu) {
 std::int64_t choose_group(const Plan& p) {
   std::int64_t best = p.tiles_n, least = 0;
   for (std::int64_t group = p.cluster_x; group <= p.tiles_n; group += p.cluster_x) {
-    if (p.tiles_n % group != 0) { continue; }
     const std::int64_t resident = std::min(p.capacity, p.tiles());
     const std::int64_t rows = std::min(p.tiles_m, ceil_div(resident, group));
     const std::int64_t columns = std::min(p.tiles_n, group * ceil_div(resident, group * p.tiles_m));

@@ -23,7 +23,8 @@ double tensor_cycles(const Plan& p, const gpu::GpuSpec& gpu) {
   const std::int64_t slices = ceil_div(p.tile.k, p.depth());
   if (p.mainloop == Mainloop::Tma) {
     const auto cost = isa::wgmma_cost(gpu, {64, p.tile.n, depth, p.shape.type, false});
-    return static_cast<double>(p.tile.m / 64 * slices * cost.pipe) / unit;
+    const double starts = static_cast<double>(p.warps() / 4 * gpu.wgmma.start.count());
+    return static_cast<double>(p.tile.m / 64 * slices * cost.pipe) / unit + starts;
   }
   const auto cost = isa::mma_cost(gpu, {16, 8, depth, p.shape.type, false});
   const std::int64_t count = p.tile.m / 16 * (p.tile.n / 8) * slices;

@@ -221,6 +221,7 @@ void regroup(kernel::Kernel& k, const Plan& p, const Groups& g) {
   const auto places = static_cast<std::int64_t>(places_of(p, g).size());
   const kernel::Dim3 tiles{p.swapped ? 1 : p.group, p.swapped ? p.tiles_m : p.cluster_y, places};
   k.grid = tiles;
+  k.band = 0;
   if (p.loops_over_tiles()) {
     k.shares = kernel::Shares{tiles, p.steps, false};
     const std::int64_t work = kernel::volume(tiles) / p.cluster();
@@ -278,6 +279,7 @@ std::vector<Mistake> make_grouped(const Arguments& arguments, const gpu::GpuSpec
   if (!chosen) { return {{"", "no tile fits the shared memory of a block"}}; }
   p = *chosen;
   p.group = p.swapped ? 1 : choose_group(p);
+  while (p.tiles_n % p.group != 0) { p.group -= p.cluster_x; }  // a place is so many whole columns
   whole.numbers["fresh"] = v.flag("fresh") ? 1 : 0;
   kernel::Kernel k = main_kernel(Values(whole), p, gpu);
   regroup(k, p, g);

@@ -108,14 +108,20 @@ void multiply(Listing& code, const Plan& p, std::int64_t count) {
 }
 
 // A slice's products; in between, the next slice's fragments are asked for if there are `more`.
+// Those are spread over the products in two parts: runs of products are long enough then for turns
+// of many instructions, and the simulator needs a fifth of the events for the same time of the
+// kernel within a percent.
 Listing slice(const Plan& p, bool more) {
+  constexpr std::int64_t kParts = 2;
   const auto loads = fragments(p);
   const auto n = static_cast<std::int64_t>(loads.size());
   Listing one;
   one.wait_shared(0);
-  for (std::int64_t i = 0; i < n; ++i) {
-    if (more) { one.shared_load(loads[static_cast<std::size_t>(i)], 1); }
-    multiply(one, p, products(p) * (i + 1) / n - products(p) * i / n);
+  for (std::int64_t part = 0; part < kParts; ++part) {
+    for (std::int64_t i = n * part / kParts; more && i < n * (part + 1) / kParts; ++i) {
+      one.shared_load(loads[static_cast<std::size_t>(i)], 1);
+    }
+    multiply(one, p, products(p) * (part + 1) / kParts - products(p) * part / kParts);
   }
   return one;
 }
@@ -234,11 +240,13 @@ Listing synchronous(const Plan& p) {
 
 void fill_mma(kernel::Kernel& k, const Plan& p, const gpu::GpuSpec& gpu) {
   Listing tile = p.mainloop == Mainloop::Sync ? synchronous(p) : pipelined(p);
+  read_image(tile, p, Image::Epilogue);
   tile.append(finish_tile(p, p.loops_over_tiles() ? 1 : 0));
   Listing code;
   code.prologue(3);
   read_image(code, p, Image::Parameters);
   read_image(code, p, Image::Code);
+  read_image(code, p, Image::Loop);
   code.append(over_tiles(p, std::move(tile)));
   k.block = p.warps() * gpu.sm.warp_size;
   k.registers = registers_of(p);

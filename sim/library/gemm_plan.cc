@@ -329,7 +329,7 @@ std::vector<Mistake> read_stages(const Values& v, const gpu::GpuSpec& gpu, Plan&
   return {};
 }
 
-// The scenario's columns of tiles per group must be whole clusters and divide all of them.
+// The scenario's columns of tiles per group must be whole clusters.
 std::vector<Mistake> read_group(const Values& v, Plan& p) {
   const bool fixed = p.split > 1;
   p.group = fixed ? p.tiles_n : choose_group(p);
@@ -339,12 +339,10 @@ std::vector<Mistake> read_group(const Values& v, Plan& p) {
     return {{"group", fmt::format("is {}; with split_k all {} columns of tiles are one group",
                                   wanted, p.tiles_n)}};
   }
-  if (p.tiles_n % wanted != 0 || wanted % p.cluster_x != 0) {
-    return {{"group", fmt::format("is {}; it must divide the {} columns of tiles into whole "
-                                  "clusters of {}",
-                                  wanted, p.tiles_n, p.cluster_x)}};
+  if (wanted % p.cluster_x != 0) {
+    return {{"group", fmt::format("is {}; clusters of {} must divide it", wanted, p.cluster_x)}};
   }
-  p.group = wanted;
+  p.group = std::min(wanted, p.tiles_n);
   return {};
 }
 

@@ -55,7 +55,7 @@ kernel::Box box_of(const Plan& p, bool is_a, bool in_tiles) {
   s.loop.assign(in_tiles ? 1 : 0, 0);
   s.loop.push_back(step);
   (is_a ? s.block_y : s.block_x) = next_tile;
-  s.block_z = p.split > 1 ? p.steps * step : is_a ? 0 : p.group * next_tile;
+  s.block_z = p.split > 1 ? p.steps * step : 0;
   return box;
 }
 
@@ -106,7 +106,6 @@ void read_weight_scales(Listing& code, const Plan& p) {
   a.strides.warp = 128;
   const std::int64_t column = round_up(steps_of_k(p) * 4, 4) * per_step;
   (p.swapped ? a.strides.block_y : a.strides.block_x) = column;
-  a.strides.block_z = p.swapped || p.split > 1 ? 0 : p.group * column;
   code.load(a);
   code.wait(0);
 }

@@ -175,8 +175,8 @@ Access slot(const Plan& p, std::int64_t count) {
           .width = 16,
           .count = count,
           .strides = {.block_x = tile,
-                      .block_y = tile * p.group,
-                      .block_z = tile * p.group * p.tiles_m,
+                      .block_y = tile * p.tiles_n,
+                      .block_z = tile * p.tiles_n * p.tiles_m,
                       .warp = share,
                       .count = 512},
           .streaming = true};

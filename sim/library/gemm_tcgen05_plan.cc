@@ -286,12 +286,12 @@ std::vector<Mistake> make_tcgen05_plan(const Values& v, const gpu::GpuSpec& gpu,
   p.group = p.split > 1 ? p.tiles_n : choose_group(p);
   if (v.has("group")) {
     const std::int64_t wanted = v.number("group");
-    if (p.tiles_n % wanted != 0 || (p.split > 1 && wanted != p.tiles_n)) {
-      return refuse(
-          "group", fmt::format("is {}; it must divide the {} columns of tiles{}", wanted, p.tiles_n,
-                               p.split > 1 ? ", with split_k all of them" : ""));
+    if (p.split > 1 && wanted != p.tiles_n) {
+      return refuse("group",
+                    fmt::format("is {}; with split_k all {} columns of tiles are one group", wanted,
+                                p.tiles_n));
     }
-    p.group = wanted;
+    p.group = std::min(wanted, p.tiles_n);
   }
   return {};
 }

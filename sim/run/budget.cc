@@ -9,8 +9,10 @@
 
 #include "bound/work.h"
 #include "host/launches.h"
+#include "kernel/share.h"
 #include "memory/l2_directory.h"
 #include "memory/shape.h"
+#include "occupancy/occupancy.h"
 #include "sm/code.h"
 #include "unit/human.h"
 
@@ -88,6 +90,22 @@ double frame_bytes(const scenario::Scenario& s, const std::vector<double>& launc
   return kBytesPerFrame * (strangers + std::min(pages, scattered ? lines : whole));
 }
 
+// Of a launch's waves those that are simulated where steady ones may be left out: seldom more than
+// some (device/wave_skip.h).
+double simulated_share(const kernel::Kernel& k, const scenario::Scenario& s) {
+  constexpr double kWaves = 20;
+  if (s.simulation.skip_waves <= 0 || (k.shares && k.shares->contiguous)) { return 1; }
+  double waves = 0;
+  if (k.shares) {
+    waves = static_cast<double>(kernel::portions_of(k, 0));
+  } else {
+    const std::int64_t places = occupancy::occupy(s.gpu, occupancy::launch_of(k)).capacity();
+    waves = static_cast<double>(kernel::volume(k.grid)) /
+            static_cast<double>(std::max<std::int64_t>(1, places));
+  }
+  return std::min(1.0, kWaves / std::max(1.0, waves));
+}
+
 }  // namespace
 
 Watch::Watch(const Control& control)
@@ -157,7 +175,7 @@ Needs needs_of(const scenario::Scenario& s) {
                               work.warp_instructions /
                                   static_cast<double>(s.simulation.issue_quantum) +
                               work.free_steps / sm::kMaxTurnSteps;
-    needs.events += per_launch * simulated;
+    needs.events += per_launch * simulated * simulated_share(kernel, s);
     scattered += scattered_sectors(work) * simulated;
   }
   needs.seconds = needs.events * kSecondsPerEvent + scattered * kSecondsPerScatteredSector;

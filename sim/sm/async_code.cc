@@ -78,6 +78,7 @@ void compile_tensor(const Op& op, const AsyncContext& c, Instr& instr, Code& cod
   CompiledTensor t;
   if (op.kind == OpKind::Wgmma) {
     t.cost = isa::wgmma_cost(c.gpu, op.tensor);
+    t.start = c.gpu.wgmma.start.count() * isa::kThousandths;
     instr.latency = static_cast<std::int32_t>(c.gpu.wgmma.latency.count());
   } else {
     const bool mfma = op.kind == OpKind::Mfma;

@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "kernel/kernel.h"
+#include "kernel/band.h"
 #include "unit/quantity.h"
 
 namespace wavetail::sm {
@@ -93,12 +93,9 @@ class ClusterTable {
 // blockIdx of the nth block in order of placement: cluster by cluster.
 [[nodiscard]] inline kernel::Dim3 block_at(const kernel::Kernel& k, std::int64_t n) {
   const std::int64_t size = kernel::volume(k.cluster);
-  const std::int64_t cluster = n / size;
-  const kernel::Dim3 clusters{k.grid[0] / k.cluster[0], k.grid[1] / k.cluster[1],
-                              k.grid[2] / k.cluster[2]};
-  const kernel::Dim3 c = rank_at(clusters, cluster);
+  const kernel::Dim3 c = kernel::nth_cluster(k.grid, k, n / size);
   const kernel::Dim3 r = rank_at(k.cluster, n % size);
-  return {c[0] * k.cluster[0] + r[0], c[1] * k.cluster[1] + r[1], c[2] * k.cluster[2] + r[2]};
+  return {c[0] + r[0], c[1] + r[1], c[2] + r[2]};
 }
 
 }  // namespace wavetail::sm

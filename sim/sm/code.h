@@ -170,6 +170,7 @@ struct CompiledBulk {
 struct CompiledTensor {
   isa::TensorCost cost;
   std::int64_t interval = 0;  // mma: from one to the next of its chain
+  std::int64_t start = 0;     // wgmma: of the pipe, per group
   std::int64_t ctas = 1;      // tcgen05: SMs that work on it
 };
 

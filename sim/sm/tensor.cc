@@ -56,7 +56,8 @@ void Sm::wgmma(std::uint32_t slot, const Instr& instr, Turn& turn) {
   const CompiledTensor& t = w.code->tensors[static_cast<std::size_t>(instr.object)];
   const std::int64_t n = std::min(instr.count - w.done, turn.budget);
   Scheduler& s = scheduler_of(slot);
-  const auto slots = s.tensor.reserve(turn.cycle * kUnit, n * t.cost.pipe);
+  const std::int64_t start = w.done == 0 ? t.start : 0;
+  const auto slots = s.tensor.reserve(turn.cycle * kUnit, start + n * t.cost.pipe);
   s.wgmma_until = slots.end;
   result::Counters& c = w.launch->counters;
   c.tensor_busy += n * t.cost.full;

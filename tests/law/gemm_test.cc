@@ -4,6 +4,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cmath>
+
 #include "law/async_laws.h"
 #include "library/template.h"
 #include "support/specs.h"
@@ -78,16 +80,21 @@ TEST(GemmLaws, HoldForEveryWayOfDoingIt) {
   }
 }
 
+// Two warps of a scheduler whose products alternate one by one keep the tensor pipe a few percent
+// better or worse than two that take turns of sixteen (docs/deviations.md, issue-quantum).
 TEST(GemmLaws, TheQuantumHardlyMatters) {
   int number = 0;
+  double sum = 0;
   for (const Case& c : ways()) {
     scenario::Scenario s = product(c);
     const double usual = unit::microseconds(drive(s).kernel_time());
     s.simulation.issue_quantum = 1;
     const double exact = unit::microseconds(drive(s).kernel_time());
-    EXPECT_NEAR(usual / exact, 1, 0.02) << number << ": " << exact << " us";
+    EXPECT_NEAR(usual / exact, 1, 0.06) << number << ": " << exact << " us";
+    sum += std::abs(usual / exact - 1);
     ++number;
   }
+  EXPECT_LT(sum / number, 0.01);
 }
 
 // Bytes from L2: tiles x steps x (A + B of a tile), each operand divided among the blocks of a

@@ -24,6 +24,7 @@ bool only_base(const std::string& file) { return file.find("decode-step") != std
 // Scenarios that miss the usual limit are named: docs/deviations.md, issue-quantum.
 double limit_of(const std::string& run) {
   if (run == "gemv/few_blocks") { return 0.025; }
+  if (run == "claims/b8-gemm-mainloops") { return 0.045; }  // products by mma.sync
   if (run == "softmax") { return 0.03; }
   if (run == "sgemm") { return 0.04; }
   return 0.02;

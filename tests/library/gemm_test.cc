@@ -337,7 +337,8 @@ TEST(Gemm, RefusesWhatDoesNotFitOrDivide) {
               HasSubstr("split_k is 3; it must divide the 16 steps of 64 along K"));
   Numbers odd = kShape;
   odd["group"] = 3;
-  EXPECT_THAT(mistake(odd, {}, {{"tile", {128, 128}}}), HasSubstr("group is 3; it must divide"));
+  EXPECT_THAT(mistake(odd, {}, {{"tile", {128, 128}}}),
+              HasSubstr("group is 3; clusters of 2 must divide it"));
   EXPECT_THAT(mistake({{"m", 64}, {"n", 64}, {"k", 100}}), HasSubstr("k is 100: rows of 200 B"));
 }
 

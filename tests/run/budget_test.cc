@@ -50,6 +50,18 @@ TEST(Budget, LikeLaunchesAreReplayed) {
   EXPECT_GT(needs_of(many).seconds, 100 * replayed.seconds);
 }
 
+TEST(Budget, WavesThatAreLeftOutCostNothing) {
+  scenario::Scenario s = loads(kernel::Pattern::Contiguous);
+  s.kernels = [&] {
+    std::vector<kernel::Kernel> kernels = s.kernels.all();
+    kernels[0].grid = {10'000'000, 1, 1};
+    return kernels;
+  }();
+  const double all = needs_of(s).events;
+  s.simulation.skip_waves = 0.005;
+  EXPECT_GT(all, 20 * needs_of(s).events);
+}
+
 TEST(Budget, MemoryForTheMachineIsRefusedBeforehand) {
   auto s = loads(kernel::Pattern::Contiguous);
   const double usual = needs_of(s).bytes;

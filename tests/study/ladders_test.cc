@@ -33,7 +33,8 @@ TEST(Ladders, AStepOfTheWorklogIsLaunchedAsItsSourceSays) {
   const Plan persistent = step(
       "kernel=k6b;threads=384;stages=3;grid=128;schedule=16x8 tile groups");
   EXPECT_EQ(kernel::volume(kernel_in(persistent).grid), 128);
-  EXPECT_EQ(kernel_in(persistent).shares->tiles, (kernel::Dim3{8, 32, 2}));
+  EXPECT_EQ(kernel_in(persistent).shares->tiles, (kernel::Dim3{16, 32, 1}));
+  EXPECT_EQ(kernel_in(persistent).band, 8);
   const Plan pair = step("kernel=k9 micro-opts;tile=128x256x64;threads=384;cluster=2");
   EXPECT_EQ(kernel_in(pair).cluster, (kernel::Dim3{1, 2, 1}));
   EXPECT_EQ(kernel_in(pair).registers, 168);

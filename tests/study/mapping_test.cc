@@ -87,6 +87,22 @@ TEST(Mapping, TheClockIsTheRowsOwnOrBoost) {
   EXPECT_THROW((void)mhz("H100-SXM", "clock_mhz=fast"), Unmapped);
 }
 
+TEST(Mapping, TheMemoryOfABoardThatRanSlower) {
+  config::Diagnostics diagnostics;
+  GpuShelf shelf(shipped(), diagnostics);
+  const auto memory = [&](const std::string& gpu, const std::string& source) {
+    Measurement m = row(gpu, "k", "", "m", "us");
+    m.source = source;
+    return shelf.for_row(m).hbm;
+  };
+  const gpu::HbmSpec usual = memory("H200-SXM", "github ai-dynamo/aiconfigurator");
+  const gpu::HbmSpec slow = memory("H200-SXM", "github RRZE-HPC/gpu-benches@1038c5d h200.txt");
+  EXPECT_EQ(usual.bandwidth.count(), 4'800'000'000'000);
+  EXPECT_NEAR(static_cast<double>(slow.bandwidth.count()) * 1e-12, 4.023, 0.001);
+  EXPECT_NEAR(static_cast<double>(slow.row_access.count()) / 1000, 4.65, 0.01);
+  EXPECT_EQ(memory("A100-SXM-80GB", "gpu-benches"), memory("A100-SXM-80GB", ""));
+}
+
 TEST(Mapping, AClockOfTheCommandLineStays) {
   config::Diagnostics diagnostics;
   auto options = shipped();

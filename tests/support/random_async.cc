@@ -228,9 +228,9 @@ class Maker {
 };
 
 void set_async(gpu::GpuSpec& g, Dice& dice) {
-  g.mma = {};
   g.mma.latency = unit::Cycles{dice.between(1, 40)};
   g.mma.share = static_cast<double>(dice.between(30, 100)) / 100;
+  g.mma.operands = unit::BytesPerCycle{dice.between(16, 512) * 1000};
   g.wgmma.latency = unit::Cycles{dice.between(0, 40)};
   g.tma.latency = unit::Cycles{dice.between(0, 200)};
   g.tma.tensor_map = unit::Cycles{dice.between(0, 200)};

@@ -99,7 +99,7 @@ inline gpu::GpuSpec h100() {
   g.tensor = {
       .fp16 = 4096, .bf16 = 4096, .tf32 = 2048, .fp8 = 8192, .int8 = 8192, .fp4 = 0, .fp64 = 256};
   g.mma = {24_cycles, 0.65, unit::BytesPerCycle{128'000}, 1};
-  g.wgmma = {16_cycles};
+  g.wgmma = {16_cycles, 0_cycles};
   g.tma = {100_cycles, 100_cycles, unit::BytesPerCycle{32'000}, 1, 2, unit::BytesPerCycle{64'000}};
   g.mbarrier = {20_cycles};
   g.cluster = {181_cycles, 203_cycles, 100_cycles};

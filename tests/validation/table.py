@@ -22,6 +22,7 @@ USED = {
     "L2S": "`crossbar.egress`, `crossbar.ingress` of the A100; `memory_side_cache`, `store_acknowledgement`, `address_unit` of the MI300X",
     "LAT": "`l1.latency`, `l1.ways`, `l1.age`, `l2.latency_near`, `hbm.latency`",
     "LCH": "`launch.host_launch`, `launch.graph_gap`",
+    "LGM": "`wgmma.start`, `power.energy.tensor` of the H100, on half of its rows",
     "OCC": "the rules themselves",
     "STD": "`l1.tag_banks`",
     "STR": "`hbm.efficiency`, `hbm.write_drain`, `launch.warp_start`",
@@ -49,7 +50,8 @@ same. Mistakes in the file are shown with line and column, all in one go.
   loads was one of TMA bulk copies. It is given in the row's unit.
 - `gpu` is a name or an alias of a GPU file: case, separators, text in brackets, `-SXM`, `-80GB` and `-Server` do not
   matter. `--gpu` stands for the GPU of every row, `--set gpu.*` changes all of them.
-- The SM clock is the row's own (`clock_mhz` of its parameters, or `1755MHz` in its GPU), else the boost clock.
+- The SM clock is the row's own (`clock_mhz` of its parameters, or `1755MHz` in its GPU), else the boost clock. Rows of
+  gpu-benches on an H200 have its memory at 2619 MHz ([deviations.md](deviations.md), `memory-clock-of-rows`).
 - A row is skipped, with the reason, where there is no GPU file or no protocol, or where parameters are missing, unknown
   or contradict each other. Nothing is guessed.
 - Rows that come down to one simulation share it. `--jobs` changes nothing but the time it takes.

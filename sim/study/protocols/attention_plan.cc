@@ -324,6 +324,10 @@ Plan attention_plan(const Attention& a, const gpu::GpuSpec& gpu, double most_ste
     return graph_replays(o.gpu, o.kernels(), how);
   };
   if (steps * blocks <= most_steps && (waves <= 8 || most_steps > kMostSteps)) { return whole(); }
+  // All blocks of a decode step do the same, so that the machine leaves out waves of them itself.
+  constexpr double kWaves = 12;  // that it goes through
+  const bool repeats = a.decode && waves > 8 && kWaves * wave * steps <= 2 * kMostSteps;
+  if (repeats && most_steps <= kMostSteps) { return whole(); }
   if (waves > 4 && steps <= 6) {
     return fewer_units(o, k, wave, blocks / static_cast<double>(a.units()), steps);
   }
