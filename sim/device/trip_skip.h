@@ -4,7 +4,7 @@
 // warp are left out as the one with the fewest left can spare, and what they would have taken and
 // counted is added.
 //
-//   256 steps of K: 1 to 16 run, 9 to 16 agree, they stand for 17 to 248, and the last eight run
+//   256 steps of K: 1 to 54 run, 19 to 54 agree, they stand for 55 to 248, and the last eight run
 //
 // So it goes again for the blocks' next tiles. The rule for steady is device/steady.h's.
 #pragma once

@@ -90,11 +90,22 @@ double frame_bytes(const scenario::Scenario& s, const std::vector<double>& launc
   return kBytesPerFrame * (strangers + std::min(pages, scattered ? lines : whole));
 }
 
+// Blocks do more or less by their index: none of their waves are left out.
+bool goes_by_index(const kernel::Program& program) {
+  return std::any_of(program.begin(), program.end(), [](const kernel::Op& op) {
+    return op.over == kernel::Over::Index ||
+           std::any_of(op.bodies.begin(), op.bodies.end(), goes_by_index);
+  });
+}
+
 // Of a launch's waves those that are simulated where steady ones may be left out: seldom more than
 // some (device/wave_skip.h).
 double simulated_share(const kernel::Kernel& k, const scenario::Scenario& s) {
   constexpr double kWaves = 20;
-  if (s.simulation.skip_waves <= 0 || (k.shares && k.shares->contiguous)) { return 1; }
+  const bool alike = std::none_of(k.roles.begin(), k.roles.end(), [](const kernel::Role& role) {
+    return goes_by_index(role.program);
+  });
+  if (s.simulation.skip_waves <= 0 || !alike || (k.shares && k.shares->contiguous)) { return 1; }
   double waves = 0;
   if (k.shares) {
     waves = static_cast<double>(kernel::portions_of(k, 0));

@@ -34,16 +34,18 @@ constexpr unit::Hertz kProfilersClock{1'440'000'000};
 // 3889 and stores 3884 GB/s, 96.6 % of what six stacks give at the 2619 MHz of HBM3, the share that
 // an H100 and a GH200 reach; libraries' products read up to 4.3 TB/s on other H200s (3125 MHz).
 struct MemoryClock {
-  std::string_view gpu, source;
+  std::string_view board, gpu, source;  // as the row names it, its file, part of the row's source
   double share;
 };
 
-constexpr MemoryClock kMemoryClocks[] = {{"h200-sxm", "gpu-benches", 2619.0 / 3125}};
+constexpr MemoryClock kMemoryClocks[] = {{"H200", "h200-sxm", "gpu-benches", 2619.0 / 3125}};
 
 // What is counted in the memory's cycles goes with its clock.
 void set_memory_clock(gpu::GpuSpec& spec, const Measurement& row) {
   for (const MemoryClock& m : kMemoryClocks) {
-    if (spec.name != m.gpu || row.source.find(m.source) == std::string::npos) { continue; }
+    const bool meant = spec.name == m.gpu && row.gpu.starts_with(m.board) &&
+                       row.source.find(m.source) != std::string::npos;
+    if (!meant) { continue; }
     const auto scaled = [](std::int64_t n, double by) {
       return std::llround(static_cast<double>(n) * by);
     };

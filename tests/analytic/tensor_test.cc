@@ -2,6 +2,9 @@
 // Closed forms of tensor instructions, mbarriers, boxes and peers on a GPU whose blocks start at
 // once.
 #include "isa/tensor.h"
+
+#include <set>
+
 #include "analytic/lab.h"
 #include "sm/cluster.h"
 
@@ -157,6 +160,17 @@ TEST(Tensor, MmaIsAChainOfLatencies) {
   EXPECT_NEAR(cycles_of(kernel_of({repeat(20, {mma(10, 1)})}, 1, 32), gpu), 199 * 24, 3);
 }
 
+// A hundred groups take a hundred starts longer, one after the other on the pipe.
+TEST(Tensor, AGroupHasAStart) {
+  gpu::GpuSpec gpu = instant();
+  const auto time = [&](std::int64_t start) {
+    gpu.wgmma.start = unit::Cycles{start};
+    return cycles_of(kernel_of({repeat(100, {wgmma(256, 4), of(OpKind::WgmmaWait, 1)})}, 1, 128),
+                     gpu);
+  };
+  EXPECT_NEAR(time(25) - time(0), 100 * 25, 2);
+}
+
 // One warp is late before the wgmma, another behind it: the second waits for the first at the
 // instruction that all four issue together.
 TEST(Tensor, AWarpgroupIssuesInStep) {
@@ -278,6 +292,23 @@ TEST(Cluster, ExtendsAlongEveryAxis) {
   EXPECT_EQ(sm::block_at(k, 1), (kernel::Dim3{0, 1, 0}));
   EXPECT_EQ(sm::block_at(k, 2), (kernel::Dim3{1, 0, 0}));
   EXPECT_EQ(sm::block_at(k, 8), (kernel::Dim3{0, 2, 0}));
+}
+
+// Down bands of two clusters, the last one narrower; every block once.
+TEST(Cluster, GoesDownBandsOfColumns) {
+  kernel::Kernel k;
+  k.grid = {10, 3, 2};
+  k.cluster = {2, 1, 1};
+  k.band = 4;
+  EXPECT_EQ(sm::block_at(k, 3), (kernel::Dim3{3, 0, 0}));
+  EXPECT_EQ(sm::block_at(k, 4), (kernel::Dim3{0, 1, 0}));
+  EXPECT_EQ(sm::block_at(k, 12), (kernel::Dim3{4, 0, 0}));
+  EXPECT_EQ(sm::block_at(k, 24), (kernel::Dim3{8, 0, 0}));
+  EXPECT_EQ(sm::block_at(k, 26), (kernel::Dim3{8, 1, 0}));
+  EXPECT_EQ(sm::block_at(k, 30), (kernel::Dim3{0, 0, 1}));
+  std::set<kernel::Dim3> all;
+  for (std::int64_t n = 0; n < kernel::volume(k.grid); ++n) { all.insert(sm::block_at(k, n)); }
+  EXPECT_EQ(static_cast<std::int64_t>(all.size()), kernel::volume(k.grid));
 }
 
 TEST(Barriers, ANamedBarrierWaitsForTheSlowestOfItsWarps) {

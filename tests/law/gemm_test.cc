@@ -17,6 +17,7 @@ struct Case {
   std::map<std::string, std::int64_t, std::less<>> numbers;
   std::map<std::string, std::string, std::less<>> words;
   std::map<std::string, std::vector<std::int64_t>, std::less<>> lists;
+  double within = 0.02;  // of the time with a quantum of 1
 };
 
 // On eight SMs, so that a few tiles make waves.
@@ -64,11 +65,11 @@ std::vector<Case> ways() {
        {{"tile", {128, 128, 32}}}},
       {kShape, {{"mainloop", "cp_async"}, {"schedule", "stream-k"}}, {{"tile", {128, 128, 32}}}},
       {{{"m", 128}, {"n", 256}, {"k", 1024}, {"split_k", 4}}, {}, {{"tile", {128, 128}}}},
-      {kShape, {{"mainloop", "cp_async"}}, {{"tile", {128, 128, 32}}}},
+      {kShape, {{"mainloop", "cp_async"}}, {{"tile", {128, 128, 32}}}, 0.04},
       {kShape,
        {{"mainloop", "cp_async"}, {"schedule", "persistent"}, {"dtype", "tf32"}},
        {{"tile", {128, 64, 32}}}},
-      {kShape, {{"mainloop", "sync"}}, {{"tile", {128, 128, 32}}}},
+      {kShape, {{"mainloop", "sync"}}, {{"tile", {128, 128, 32}}}, 0.06},
   };
 }
 
@@ -81,7 +82,8 @@ TEST(GemmLaws, HoldForEveryWayOfDoingIt) {
 }
 
 // Two warps of a scheduler whose products alternate one by one keep the tensor pipe a few percent
-// better or worse than two that take turns of sixteen (docs/deviations.md, issue-quantum).
+// better or worse than two that take turns of sixteen: those cases name what they miss
+// (docs/deviations.md, long-mma-runs).
 TEST(GemmLaws, TheQuantumHardlyMatters) {
   int number = 0;
   double sum = 0;
@@ -90,7 +92,7 @@ TEST(GemmLaws, TheQuantumHardlyMatters) {
     const double usual = unit::microseconds(drive(s).kernel_time());
     s.simulation.issue_quantum = 1;
     const double exact = unit::microseconds(drive(s).kernel_time());
-    EXPECT_NEAR(usual / exact, 1, 0.06) << number << ": " << exact << " us";
+    EXPECT_NEAR(usual / exact, 1, c.within) << number << ": " << exact << " us";
     sum += std::abs(usual / exact - 1);
     ++number;
   }

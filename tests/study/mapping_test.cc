@@ -101,6 +101,13 @@ TEST(Mapping, TheMemoryOfABoardThatRanSlower) {
   EXPECT_NEAR(static_cast<double>(slow.bandwidth.count()) * 1e-12, 4.023, 0.001);
   EXPECT_NEAR(static_cast<double>(slow.row_access.count()) / 1000, 4.65, 0.01);
   EXPECT_EQ(memory("A100-SXM-80GB", "gpu-benches"), memory("A100-SXM-80GB", ""));
+  // Another GPU's rows, asked of an H200, are not that board's.
+  auto options = shipped();
+  options.gpu = "h200-sxm";
+  GpuShelf one(options, diagnostics);
+  Measurement other = row("A100-SXM-80GB", "k", "", "m", "us");
+  other.source = "gpu-benches";
+  EXPECT_EQ(one.for_row(other).hbm, usual);
 }
 
 TEST(Mapping, AClockOfTheCommandLineStays) {

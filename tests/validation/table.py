@@ -22,7 +22,7 @@ USED = {
     "L2S": "`crossbar.egress`, `crossbar.ingress` of the A100; `memory_side_cache`, `store_acknowledgement`, `address_unit` of the MI300X",
     "LAT": "`l1.latency`, `l1.ways`, `l1.age`, `l2.latency_near`, `hbm.latency`",
     "LCH": "`launch.host_launch`, `launch.graph_gap`",
-    "LGM": "`wgmma.start`, `power.energy.tensor` of the H100, on half of its rows",
+    "LGM": "`wgmma.start`, `power.energy.tensor` of the H100, on half of its rows; which parts of its code an A100's product reads first",
     "OCC": "the rules themselves",
     "STD": "`l1.tag_banks`",
     "STR": "`hbm.efficiency`, `hbm.write_drain`, `launch.warp_start`",
